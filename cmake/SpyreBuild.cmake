@@ -1,0 +1,99 @@
+# Compile flags and the functions that every CMakeLists.txt of this project uses:
+#   spyre_add_core_library    an MLIR-free library (runtime, planning, index algebra, numbers)
+#   spyre_add_mlir_library    a library on MLIR, compiled with the shared precompiled header
+#   spyre_add_tool            a program in build/bin
+#   spyre_add_unittest        a GoogleTest program in build/unittests, registered with ctest
+
+find_program(SPYRE_CCACHE ccache)
+if(SPYRE_CCACHE)
+  # Sloppiness that precompiled headers need; the content of a header is still hashed.
+  set(_ccache ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${SPYRE_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${_ccache})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${_ccache})
+endif()
+
+add_compile_options(-Wall -Wextra -Wno-unused-parameter)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
+endif()
+if(SPYRE_ASSERTIONS)
+  add_compile_options(-UNDEBUG)
+endif()
+if(SPYRE_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr,function -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g1)
+  add_link_options(-fsanitize=address,undefined -fno-sanitize=vptr,function)
+endif()
+find_program(SPYRE_LLD NAMES ld.lld-22 ld.lld)
+if(SPYRE_LLD AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  add_link_options(--ld-path=${SPYRE_LLD})
+endif()
+
+separate_arguments(_llvm_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+
+# Everything that an MLIR-free target sees.
+add_library(spyre_core_flags INTERFACE)
+target_include_directories(spyre_core_flags INTERFACE
+  ${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR}/include)
+
+# What an MLIR target sees in addition. MLIR code is glue: -O1 halves its compile time.
+add_library(spyre_mlir_flags INTERFACE)
+target_link_libraries(spyre_mlir_flags INTERFACE spyre_core_flags)
+target_include_directories(spyre_mlir_flags SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+target_compile_definitions(spyre_mlir_flags INTERFACE ${_llvm_definitions})
+target_compile_options(spyre_mlir_flags INTERFACE -O1)
+
+function(spyre_add_core_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC spyre_core_flags ${ARG_LINK})
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+endfunction()
+
+function(spyre_add_mlir_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC spyre_mlir_flags ${ARG_LINK} MLIR LLVM)
+  if(TARGET spyre_pch)
+    target_precompile_headers(${name} REUSE_FROM spyre_pch)
+  endif()
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+endfunction()
+
+function(spyre_add_tool name)
+  cmake_parse_arguments(ARG "MLIR" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  if(ARG_MLIR)
+    target_link_libraries(${name} PRIVATE spyre_mlir_flags ${ARG_LINK} MLIR LLVM)
+    target_precompile_headers(${name} REUSE_FROM spyre_pch)
+  else()
+    target_link_libraries(${name} PRIVATE spyre_core_flags ${ARG_LINK})
+  endif()
+endfunction()
+
+function(spyre_add_unittest name)
+  cmake_parse_arguments(ARG "MLIR" "" "SOURCES;LINK" ${ARGN})
+  if(NOT SPYRE_BUILD_TESTS)
+    return()
+  endif()
+  find_package(GTest REQUIRED)
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/unittests)
+  if(ARG_MLIR)
+    target_link_libraries(${name} PRIVATE spyre_mlir_flags ${ARG_LINK} MLIR LLVM GTest::gtest GTest::gtest_main)
+    target_precompile_headers(${name} REUSE_FROM spyre_pch)
+  else()
+    target_link_libraries(${name} PRIVATE spyre_core_flags ${ARG_LINK} GTest::gtest GTest::gtest_main)
+  endif()
+  target_compile_definitions(${name} PRIVATE SPYRE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()
+
+# One precompiled header for all MLIR code. It holds upstream headers only: headers of this
+# project would rebuild everything on each change.
+add_library(spyre_pch STATIC ${CMAKE_SOURCE_DIR}/cmake/pch.cpp)
+target_link_libraries(spyre_pch PUBLIC spyre_mlir_flags)
+target_precompile_headers(spyre_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.h)

@@ -1,0 +1,1 @@
+// Anchors the precompiled header; has no code of its own.

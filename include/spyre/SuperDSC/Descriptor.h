@@ -1,0 +1,159 @@
+//===- Descriptor.h - One SuperDSC descriptor as data -----------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The content of one `sdsc_<i>.json`, field by field, without the redundancy of
+// the JSON (per-core copies of constant entries). It is what the emission fills
+// in, what the `sdsc` dialect carries, and what the emulator executes; reading
+// and writing the file are in DescriptorJson.h. MLIR-free.
+// Source of the rules: SuperDSC reference, sections 1, 7 and 8.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_SUPERDSC_DESCRIPTOR_H
+#define SPYRE_SUPERDSC_DESCRIPTOR_H
+
+#include "spyre/Numerics/Formats.h"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace spyre::sdsc {
+
+/// One iteration dim of the operation: `mb`, `out`, `in`, ... (the name without
+/// the trailing underscore). Order in Descriptor::dims is iteration order.
+struct Dim {
+  std::string name;
+  int64_t size = 1;       ///< N_: total extent, padded, in elements.
+  int64_t numSlices = 1;  ///< numWkSlicesPerDim_.
+  int64_t coreSize = 1;   ///< dataStageParam_ "ss_" (equal to size / numSlices).
+};
+
+/// A layout class, an entry of primaryDsInfo_ ("OUTPUT", "KERNEL", "INPUT",
+/// "KERNEL_IDX"). A class of memory layouts, not a role of operands.
+struct LayoutClass {
+  std::string label;
+  std::vector<std::string> dimOrder;  ///< layoutDimOrder_, innermost first.
+  std::vector<std::string> stickDims; ///< stickDimOrder_.
+  std::vector<int64_t> stickSizes;    ///< stickSize_, elements.
+};
+
+/// One fold of a coordinate: index += alpha * f + beta, 0 <= f < factor.
+struct Fold {
+  int64_t alpha = 0;
+  int64_t beta = 0;
+  int64_t factor = 1;
+  std::string label; ///< core_fold, corelet_fold, row_fold, elem_arr_1, elem_arr_0
+};
+
+/// How one dim of a tensor is distributed, an entry of coordInfo.
+struct DimCoordinate {
+  std::string dim;
+  int64_t spatial = 3;
+  int64_t temporal = 0;
+  int64_t elemArr = 1; ///< number of elem_arr folds: folds.size() == elemArr + 3
+  std::string padding = "nopad";
+  std::vector<Fold> folds;
+};
+
+enum class Component : uint8_t { HBM, LX };
+enum class Indirection : uint8_t { None, IndexTensor, ValueTensor };
+
+/// One operand: its allocate node of scheduleTree_ and its labeledDs_ entry.
+struct Tensor {
+  std::string name = "Tensor0";       ///< dsName_
+  std::string label;                  ///< dsType_: the LayoutClass
+  DataFormat format = DataFormat::SEN169_FP16;
+  int64_t wordLength = 2;             ///< bytes of one element
+  std::vector<int64_t> scale;         ///< scale_, in the label's dim order: 1, -1 or -2
+  Component component = Component::HBM;
+  /// memOrg_: which memories are marked present ({"hbm","lx"} in that order).
+  bool presentInHbm = true, presentInLx = true;
+  std::vector<std::string> dimOrder;  ///< the operand's own layoutDimOrder_, innermost first
+  std::vector<int64_t> maxDimSizes;
+  Indirection indirection = Indirection::None;
+  std::string relatedAllocation;      ///< relatedIndirectAccessAlloc_, empty if none
+  bool symbolicAddress = false;       ///< isStartAddrSymbolic_ (key absent if false)
+  /// Start address per core (index = core): bytes, or a negative symbol id.
+  std::vector<int64_t> startAddress;
+  /// backGapCore_: dim -> gap in elements, one entry (HBM, key "-1") or one a
+  /// core (LX, keys "0".."P-1"). Empty if absent.
+  std::vector<std::pair<std::string, std::vector<int64_t>>> backGap;
+  std::vector<DimCoordinate> coordinates; ///< in the label's dim order
+  /// coordinates_.coreIdToWkSlice_ (only `shuffle` fills it): per core, dim -> slice.
+  std::vector<std::vector<std::pair<std::string, int64_t>>> coreToSlice;
+};
+
+/// One entry of constantInfo_.
+struct Constant {
+  std::string name;          ///< clipMin, samv-maskvalue, ...
+  DataFormat format = DataFormat::SEN169_FP16; ///< the operation's format
+  uint32_t bits = 0;         ///< f32 bits for IEEE_FP32, DL16 bits otherwise
+};
+
+/// coordinateMasking_: elements [firstInvalid, firstInvalid + count) of dim.
+struct Mask {
+  std::string dim;
+  int64_t firstInvalid = 0;
+  int64_t count = 0;
+};
+
+/// debug_handle_ of the newer form (section 8): where the operation came from.
+struct Provenance {
+  std::string id;
+  std::string file; ///< empty: no source
+  int64_t startLine = 0, startCol = 0;
+  std::optional<int64_t> endLine, endCol;
+  std::string atenOp;
+  std::vector<std::string> irChain;
+  std::vector<std::string> fusedFrom;
+  /// (kind, pass_name, reason)
+  std::vector<std::array<std::string, 3>> transformHistory;
+};
+
+struct Descriptor {
+  int64_t index = 0;            ///< position in the bundle; root key "<index>_<opFunc>"
+  std::string opFunc;           ///< opFuncName, as in the OpFunc table
+  std::string executionUnit;    ///< exUnit: "pt" or "sfp"
+  DataFormat format = DataFormat::SEN169_FP16; ///< computeOp attributes_.dataFormat_
+  std::string fidelity = "regular";
+  int64_t numCores = 1;         ///< product of all numSlices
+  std::vector<Dim> dims;
+  /// Order in which coreIdToWkSlice_ walks dims (and its key order): positions
+  /// into dims, fastest first. Iteration order, or the last first under k-fast.
+  std::vector<unsigned> coreOrder;
+  /// coreIdToWkSlice_ itself, per core a slice per dim (indexed like dims).
+  std::vector<std::vector<int64_t>> coreToSlice;
+  std::vector<LayoutClass> layouts;
+  std::vector<Tensor> tensors;  ///< inputs, then the output
+  std::vector<unsigned> inputs; ///< inputLabeledDs: positions into tensors
+  std::vector<unsigned> outputs;///< outputLabeledDs
+  std::vector<unsigned> indexTensors; ///< indirectAccessIndexLabeledDs
+  std::vector<Constant> constants;
+  std::vector<Mask> masks;
+  int64_t maskConstant = -1;    ///< maskingConstId_: position in constants, or -1
+  std::optional<Provenance> provenance;
+  /// Fields this structure does not know, kept for writing back: JSON pointer
+  /// of the object that held it plus key -> JSON text.
+  std::map<std::string, std::string> unknownFields;
+
+  /// Position of the dim called \p name, or nothing.
+  std::optional<unsigned> findDim(const std::string &name) const {
+    for (unsigned i = 0; i < dims.size(); ++i)
+      if (dims[i].name == name)
+        return i;
+    return std::nullopt;
+  }
+};
+
+} // namespace spyre::sdsc
+
+#endif // SPYRE_SUPERDSC_DESCRIPTOR_H

@@ -1,0 +1,51 @@
+//===- DescriptorJson.h - Reading and writing sdsc_<i>.json -----*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The file form of a descriptor. Both published forms are read; the writer
+// streams, it never builds a DOM. MLIR-free.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_SUPERDSC_DESCRIPTORJSON_H
+#define SPYRE_SUPERDSC_DESCRIPTORJSON_H
+
+#include "spyre/SuperDSC/Descriptor.h"
+
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace spyre::sdsc {
+
+/// Published forms of the file (reference, section 8).
+enum class Form { June2026, August2026 };
+
+struct WriteOptions {
+  Form form = Form::August2026;
+  bool pretty = false; ///< indent by 2, as the reference front end does
+  bool provenance = true; ///< write debug_handle_ if the descriptor has one (newer form only)
+};
+
+/// What is wrong with a file, and where: a JSON pointer, or line and column for
+/// a syntax error.
+struct ReadError {
+  std::string where;
+  std::string message;
+};
+
+/// Parses \p text. \p fileName only appears in messages.
+/// Errors: syntax, a missing or mistyped field, a tensor that names an unknown
+/// layout class or dim, a number out of range, a newer version. Never throws.
+std::variant<Descriptor, ReadError> readDescriptor(std::string_view text, const std::string &fileName);
+
+/// Writes \p descriptor to \p os.
+void writeDescriptor(const Descriptor &descriptor, std::ostream &os, const WriteOptions &options);
+
+} // namespace spyre::sdsc
+
+#endif // SPYRE_SUPERDSC_DESCRIPTORJSON_H

@@ -1,0 +1,78 @@
+//===- Emit.h - One planned operation to one descriptor ---------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The reference's algorithms e.1 (alignment), e.2 (dims, scales, labels,
+// padding, gaps), e.3 (core to slice) and e.4 (start addresses) as one function
+// from a planned operation to its descriptor. MLIR-free; the pass
+// convert-spyre-to-superdsc only builds its input from L3.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_SUPERDSC_EMIT_H
+#define SPYRE_SUPERDSC_EMIT_H
+
+#include "spyre/Layout/TensorLayout.h"
+#include "spyre/SuperDSC/Descriptor.h"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace spyre::sdsc {
+
+/// One iteration dim, outer to inner, as L3 has it (before alignment).
+struct EmitDim {
+  int64_t extent = 1; ///< logical
+  int64_t split = 1;  ///< work slices
+};
+
+enum class Space { HBM, Pool, LX };
+
+struct EmitOperand {
+  layout::TensorLayout layout;
+  /// (iteration dims, then loop variables) -> logical coordinates, one result a
+  /// logical dim. Extents: those of the dims, then the loops' trip counts.
+  layout::IndexMap access;
+  Space space = Space::HBM;
+  /// Absolute address of the operand's buffer (HBM), pool offset, or LX offset.
+  int64_t addressInBytes = 0;
+  /// Gather: the logical dim of this (value) operand that is addressed through
+  /// the index tensor at position \c indexOperand; -1: none.
+  int indirectDim = -1;
+  int indexOperand = -1;
+  bool isIndexTensor = false;
+};
+
+struct EmitOp {
+  std::string opFunc;  ///< name in the OpFunc table, without "nonstick"
+  std::vector<std::pair<std::string, double>> constants; ///< the op's own, in table order
+  std::vector<EmitDim> dims;
+  unsigned numLoops = 0;
+  /// Inputs, then the one output.
+  std::vector<EmitOperand> operands;
+  bool isReduction = false; ///< reductions and the matmul family
+  bool kFastCoreOrder = true; ///< e.3; takes effect only where e.3 says so
+};
+
+struct EmittedOp {
+  Descriptor descriptor; ///< start addresses concrete: addressInBytes + offset
+  /// Per tensor and loop (outermost first): bytes that the operand moves when
+  /// that loop's variable grows by one. Follows from the device layout.
+  std::vector<std::vector<int64_t>> loopStrideInBytes;
+};
+
+struct EmitError {
+  std::string message; ///< what cannot be emitted and what to do
+  int operand = -1;    ///< whose fault it is; -1: the operation
+};
+
+/// \p index: position of the operation in its bundle.
+std::variant<EmittedOp, EmitError> emitDescriptor(const EmitOp &op, int64_t index);
+
+} // namespace spyre::sdsc
+
+#endif // SPYRE_SUPERDSC_EMIT_H
