@@ -1,0 +1,268 @@
+//===- JsonReader.cpp - Reading JSON with exact errors --------------------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Support/JsonReader.h"
+
+#include <charconv>
+
+namespace spyre::json {
+
+/// Deep enough for every format of this project, shallow enough for recursion.
+static constexpr int kMaxDepth = 64;
+
+/// Line:column of the first bracket that nests too deep, or empty.
+static std::string findTooDeep(std::string_view text) {
+  int depth = 0;
+  int64_t line = 1, column = 0;
+  bool inString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    ++column;
+    if (c == '\n') {
+      ++line;
+      column = 0;
+    }
+    if (inString) {
+      if (c == '\\') {
+        ++i;
+        ++column;
+      } else if (c == '"') {
+        inString = false;
+      }
+    } else if (c == '"') {
+      inString = true;
+    } else if (c == '{' || c == '[') {
+      if (++depth > kMaxDepth)
+        return std::to_string(line) + ":" + std::to_string(column);
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+  }
+  return {};
+}
+
+/// Splits the library's "[json.exception…] parse error at line 1, column 5: …".
+static Error toError(const std::string &what) {
+  Error error;
+  size_t line = what.find("at line ");
+  size_t comma = line == std::string::npos ? line : what.find(", column ", line);
+  size_t colon = comma == std::string::npos ? comma : what.find(": ", comma);
+  if (colon == std::string::npos) {
+    size_t bracket = what.find("] ");
+    error.message = bracket == std::string::npos ? what : what.substr(bracket + 2);
+    return error;
+  }
+  error.where = what.substr(line + 8, comma - line - 8) + ":" +
+                what.substr(comma + 9, colon - comma - 9);
+  error.message = what.substr(colon + 2);
+  return error;
+}
+
+std::variant<Document, Error> parse(std::string_view text) {
+  if (std::string where = findTooDeep(text); !where.empty())
+    return Error{where, "nested deeper than " + std::to_string(kMaxDepth) + " levels"};
+  try {
+    return Document::parse(text.begin(), text.end());
+  } catch (const std::exception &exception) {
+    return toError(exception.what());
+  }
+}
+
+std::string appendPointer(std::string_view pointer, std::string_view segment) {
+  std::string result(pointer);
+  result += '/';
+  for (char c : segment) {
+    if (c == '~')
+      result += "~0";
+    else if (c == '/')
+      result += "~1";
+    else
+      result += c;
+  }
+  return result;
+}
+
+std::optional<int64_t> parseDecimal(std::string_view text) {
+  int64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size())
+    return std::nullopt;
+  return value;
+}
+
+void Cursor::fail(std::string message) const {
+  if (node && !sink->has_value())
+    *sink = Error{pointer.empty() ? "/" : pointer, std::move(message)};
+}
+
+const char *Cursor::typeName() const {
+  switch (node->type()) {
+  case Document::value_t::null:
+    return "null";
+  case Document::value_t::object:
+    return "an object";
+  case Document::value_t::array:
+    return "a list";
+  case Document::value_t::string:
+    return "a string";
+  case Document::value_t::boolean:
+    return "a boolean";
+  case Document::value_t::number_integer:
+  case Document::value_t::number_unsigned:
+    return "an integer";
+  case Document::value_t::number_float:
+    return "a number with a fraction or beyond 64 bits";
+  default:
+    return "something else";
+  }
+}
+
+Cursor Cursor::at(std::string_view key) const {
+  if (!isValid())
+    return Cursor(nullptr, sink, {});
+  if (!node->is_object()) {
+    fail(std::string("expected an object, found ") + typeName());
+    return Cursor(nullptr, sink, {});
+  }
+  auto it = node->find(std::string(key));
+  if (it == node->end()) {
+    fail("missing field \"" + std::string(key) + "\"");
+    return Cursor(nullptr, sink, {});
+  }
+  return Cursor(&*it, sink, appendPointer(pointer, key));
+}
+
+std::optional<Cursor> Cursor::find(std::string_view key) const {
+  if (!isValid() || !node->is_object())
+    return std::nullopt;
+  auto it = node->find(std::string(key));
+  if (it == node->end())
+    return std::nullopt;
+  return Cursor(&*it, sink, appendPointer(pointer, key));
+}
+
+std::vector<std::pair<std::string, Cursor>> Cursor::fields() const {
+  std::vector<std::pair<std::string, Cursor>> result;
+  if (!isValid())
+    return result;
+  if (!node->is_object()) {
+    fail(std::string("expected an object, found ") + typeName());
+    return result;
+  }
+  for (auto it = node->begin(); it != node->end(); ++it)
+    result.emplace_back(it.key(), Cursor(&it.value(), sink, appendPointer(pointer, it.key())));
+  return result;
+}
+
+std::vector<Cursor> Cursor::elements() const {
+  std::vector<Cursor> result;
+  if (!isValid())
+    return result;
+  if (!node->is_array()) {
+    fail(std::string("expected a list, found ") + typeName());
+    return result;
+  }
+  for (size_t i = 0; i < node->size(); ++i)
+    result.push_back(Cursor(&(*node)[i], sink, appendPointer(pointer, std::to_string(i))));
+  return result;
+}
+
+int64_t Cursor::getInt(int64_t min, int64_t max) const {
+  if (!isValid())
+    return 0;
+  int64_t value = 0;
+  if (node->is_number_unsigned()) {
+    uint64_t raw = node->get<uint64_t>();
+    if (raw > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+      fail("integer out of range: " + std::to_string(raw));
+      return 0;
+    }
+    value = static_cast<int64_t>(raw);
+  } else if (node->is_number_integer()) {
+    value = node->get<int64_t>();
+  } else {
+    fail(std::string("expected an integer, found ") + typeName());
+    return 0;
+  }
+  if (value < min || value > max) {
+    fail("integer out of range: " + std::to_string(value) + " is not in [" + std::to_string(min) +
+         ", " + std::to_string(max) + "]");
+    return 0;
+  }
+  return value;
+}
+
+int64_t Cursor::getIntOrDecimalString() const {
+  if (!isString())
+    return getInt();
+  std::string text = getString();
+  if (std::optional<int64_t> value = parseDecimal(text))
+    return *value;
+  fail("expected a decimal integer in the string, found \"" + text + "\"");
+  return 0;
+}
+
+bool Cursor::getBool() const {
+  if (!isValid())
+    return false;
+  if (!node->is_boolean()) {
+    fail(std::string("expected a boolean, found ") + typeName());
+    return false;
+  }
+  return node->get<bool>();
+}
+
+double Cursor::getDouble() const {
+  if (!isValid())
+    return 0;
+  if (!node->is_number()) {
+    fail(std::string("expected a number, found ") + typeName());
+    return 0;
+  }
+  return node->get<double>();
+}
+
+std::string Cursor::getString() const {
+  if (!isValid())
+    return {};
+  if (!node->is_string()) {
+    fail(std::string("expected a string, found ") + typeName());
+    return {};
+  }
+  return node->get_ref<const std::string &>();
+}
+
+std::vector<std::string> Cursor::getStrings() const {
+  std::vector<std::string> result;
+  for (const Cursor &element : elements())
+    result.push_back(element.getString());
+  return result;
+}
+
+std::vector<int64_t> Cursor::getInts() const {
+  std::vector<int64_t> result;
+  for (const Cursor &element : elements())
+    result.push_back(element.getInt());
+  return result;
+}
+
+void Cursor::expect(std::string_view expected) const {
+  if (!isValid())
+    return;
+  // Only ever called with a reader's own text; ordered objects are compared as
+  // unordered ones.
+  nlohmann::json want = nlohmann::json::parse(expected, nullptr, false);
+  nlohmann::json have = nlohmann::json::parse(node->dump(), nullptr, false);
+  if (want != have) {
+    std::string found = node->dump();
+    if (found.size() > 80)
+      found = found.substr(0, 77) + "...";
+    fail("unsupported value " + found + ", only " + std::string(expected) + " is");
+  }
+}
+
+} // namespace spyre::json
