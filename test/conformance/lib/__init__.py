@@ -1,0 +1,1 @@
+"""What the conformance runners share. Standard library and NumPy only."""

@@ -1,0 +1,147 @@
+# formats.py - Number formats for the runners, in NumPy
+#
+# Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# An independent model (it shares nothing with lib/Numerics) of what the runners
+# need: rounding to DL16, bfloat16 and fp8 as bit patterns, dtype names. Source
+# of the facts: SuperDSC reference, section 4; hardware reference.
+"""DL16, bfloat16 and fp8 for NumPy arrays; PyTorch's dtype names."""
+
+import numpy as np
+
+DL16_MAX = 8573157376.0
+# Value distance to the next code, relative to a value at the start of a binade.
+DL16_STEP = 2.0**-9
+
+# PyTorch dtype name -> NumPy dtype of the stored array.
+STORED = {
+    "float16": np.float16,
+    "float32": np.float32,
+    "float64": np.float64,
+    "bfloat16": np.uint16,
+    "float8_e4m3fn": np.uint8,
+    "float8_e5m2": np.uint8,
+    "float8_e4m3fnuz": np.uint8,
+    "float8_e5m2fnuz": np.uint8,
+    "int8": np.int8,
+    "int16": np.int16,
+    "int32": np.int32,
+    "int64": np.int64,
+    "uint8": np.uint8,
+    "uint16": np.uint16,
+    "uint32": np.uint32,
+    "uint64": np.uint64,
+    "bool": np.bool_,
+    "complex64": np.complex64,
+    "complex128": np.complex128,
+}
+FLOAT8 = {"float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz"}
+FLOAT16 = {"float16", "bfloat16"}
+FLOATS = FLOAT8 | FLOAT16 | {"float32", "float64"}
+COMPLEX = {"complex64", "complex128"}
+
+# (exponent bits, mantissa bits, bias, has infinity, nan rule)
+_FP8 = {
+    "float8_e4m3fn": (4, 3, 7, False),
+    "float8_e5m2": (5, 2, 15, True),
+    "float8_e4m3fnuz": (4, 3, 8, False),
+    "float8_e5m2fnuz": (5, 2, 16, False),
+}
+
+
+def round_to_dl16(values):
+    """Nearest DL16 value, ties to even; finite values beyond the range saturate.
+
+    A value of 1-6-9 format: 2^(e-31) (1 + m/512), e = 0..63; the code of all
+    zero bits is zero, the code of all ones is the one infinity/NaN.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        _, exponent = np.frexp(values)
+        exponent = np.clip(exponent - 1, -31, 32)
+        quantum = np.ldexp(1.0, exponent - 9)
+        rounded = np.round(values / quantum) * quantum
+        # Below 2^-31 * (1 + 1/512) there is only zero.
+        smallest = 2.0**-31 * (1 + DL16_STEP)
+        tiny = np.abs(values) < smallest
+        rounded = np.where(tiny, np.where(np.abs(values) > smallest / 2, np.copysign(smallest, values), np.copysign(0.0, values)), rounded)
+        rounded = np.where(np.isfinite(values), np.clip(rounded, -DL16_MAX, DL16_MAX), values)
+    return rounded
+
+
+def decode_dl16(codes):
+    """Values of DL16 codes; the one infinity/NaN code gives a signed infinity."""
+    codes = np.asarray(codes).astype(np.int64)
+    sign = np.where(codes & 0x8000, -1.0, 1.0)
+    exponent, fraction = (codes >> 9) & 63, codes & 511
+    value = np.ldexp(1 + fraction / 512.0, exponent - 31)
+    value = np.where((exponent == 0) & (fraction == 0), 0.0, value)
+    return sign * np.where((exponent == 63) & (fraction == 511), np.inf, value)
+
+
+def bfloat16_to_float32(bits):
+    return (np.asarray(bits).astype(np.uint32) << 16).view(np.float32)
+
+
+def float32_to_bfloat16(values):
+    """Bit patterns, nearest even."""
+    values = np.ascontiguousarray(values, dtype=np.float32)
+    bits = values.view(np.uint32)
+    rounded = ((bits.astype(np.uint64) + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+    return np.where(np.isnan(values), np.uint16(0x7FC0), rounded).astype(np.uint16)
+
+
+def fp8_table(dtype):
+    """The 256 values of an fp8 format."""
+    exponent_bits, fraction_bits, bias, has_infinity = _FP8[dtype]
+    codes = np.arange(256)
+    sign = np.where(codes & 0x80, -1.0, 1.0)
+    exponent = (codes >> fraction_bits) & ((1 << exponent_bits) - 1)
+    fraction = (codes & ((1 << fraction_bits) - 1)) / (1 << fraction_bits)
+    value = np.where(exponent == 0, np.ldexp(fraction, 1 - bias), np.ldexp(1 + fraction, exponent - bias))
+    value = sign * value
+    if dtype.endswith("uz"):
+        value[0x80] = np.nan
+    elif has_infinity:
+        top = exponent == (1 << exponent_bits) - 1
+        value = np.where(top, np.where(fraction == 0, sign * np.inf, np.nan), value)
+    else:
+        value[0x7F] = value[0xFF] = np.nan
+    return value
+
+
+def to_float64(array, dtype):
+    """Stored array of a floating dtype as float64 values."""
+    array = np.asarray(array)
+    if dtype == "bfloat16" and array.dtype == np.uint16:
+        return bfloat16_to_float32(array).astype(np.float64)
+    if dtype in FLOAT8 and array.dtype == np.uint8:
+        return fp8_table(dtype)[array]
+    return array.astype(np.float64)
+
+
+def from_float64(values, dtype):
+    """float64 values rounded to a dtype and stored the way `.npz` files store it."""
+    values = np.asarray(values)
+    if dtype == "bfloat16":
+        return float32_to_bfloat16(values)
+    if dtype in FLOAT8:
+        table = fp8_table(dtype)
+        finite = np.flatnonzero(np.isfinite(table))
+        order = finite[np.argsort(table[finite], kind="stable")]
+        sorted_values = table[order]
+        at = np.clip(np.searchsorted(sorted_values, values), 1, len(order) - 1)
+        lower_is_nearer = np.abs(values - sorted_values[at - 1]) <= np.abs(sorted_values[at] - values)
+        return order[np.where(lower_is_nearer, at - 1, at)].astype(np.uint8)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return values.astype(STORED[dtype])
+
+
+def round_to(values, dtype):
+    """float64 values rounded to a floating dtype, as float64."""
+    if dtype in FLOAT8:
+        return to_float64(from_float64(values, dtype), dtype)
+    if dtype == "float64":
+        return np.asarray(values, np.float64)
+    return to_float64(from_float64(values, dtype), dtype)
