@@ -1,0 +1,110 @@
+//===- SpyreAttributes.td - Layouts, placement, division --*- tablegen -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Attributes of L2 and L3: where elements sit (#spyre.layout), where a buffer
+// lives (#spyre.placement), which core holds what (#spyre.distribution).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_ATTRIBUTES
+#define SPYRE_ATTRIBUTES
+
+include "spyre/Dialect/Spyre/IR/SpyreDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/TensorEncoding.td"
+
+class Spyre_I32Enum<string name, string summary, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::mlir::spyre";
+  let genSpecializedAttr = 0;
+}
+
+def Spyre_MemorySpace : Spyre_I32Enum<"MemorySpace", "the memory that holds a buffer", [
+  I32EnumAttrCase<"HBM", 0, "hbm">, I32EnumAttrCase<"LX", 1, "lx">]>;
+
+def Spyre_PlacementKind : Spyre_I32Enum<"PlacementKind", "how a buffer's address is given", [
+  I32EnumAttrCase<"HBM", 0, "hbm">,    // absolute device address
+  I32EnumAttrCase<"Pool", 1, "pool">,  // offset in the bundle's pool
+  I32EnumAttrCase<"LX", 2, "lx">]>;    // offset in every core's scratchpad
+
+/// What the lanes and rows beyond a value's logical extent hold.
+def Spyre_TailState : Spyre_I32Enum<"TailState", "content of a value's padding", [
+  I32EnumAttrCase<"Zero", 0, "zero">, I32EnumAttrCase<"NegInf", 1, "neg_inf">,
+  I32EnumAttrCase<"PosInf", 2, "pos_inf">, I32EnumAttrCase<"Finite", 3, "finite">,
+  I32EnumAttrCase<"Unknown", 4, "unknown">]>;
+
+/// Order of the elements within a stick.
+def Spyre_Arrangement : Spyre_I32Enum<"Arrangement", "order of elements within a stick", [
+  I32EnumAttrCase<"Standard", 0, "standard">, I32EnumAttrCase<"DL16ToFP32", 1, "dl16_to_fp32">,
+  I32EnumAttrCase<"FP32ToDL16", 2, "fp32_to_dl16">, I32EnumAttrCase<"Exx2", 3, "exx2">,
+  I32EnumAttrCase<"QFP8Ch", 4, "qfp8ch">, I32EnumAttrCase<"QFP8Wt", 5, "qfp8wt">]>;
+
+class Spyre_Attr<string name, string attrMnemonic, list<Trait> traits = []>
+    : AttrDef<Spyre_Dialect, name, traits> {
+  let mnemonic = attrMnemonic;
+}
+
+def Spyre_LayoutAttr : Spyre_Attr<"Layout", "layout",
+    [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let summary = "Where each element of a tensor sits in device memory";
+  let description = [{
+    `#spyre.layout<[100, 3, 5, 64], order [0, 1, 2], SEN169_FP16>` is the default
+    layout of an f16 tensor 5x100x150: device sizes (row-major, outermost first),
+    the logical dims outer to inner of which the last lies in the stick, and the
+    data format. A trailing -1 in `order` means that no dim lies in the stick
+    (one element a stick). Device sizes larger than the logical shape needs are
+    padding. `stick [[0, 2], [1, 64]]` gives a two-dimensional stick, outermost
+    first, as pairs of dim and elements. `arrangement` defaults to `standard`.
+    The rules are those of `spyre::layout` (lib/Layout).
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"int64_t">:$deviceSizes,
+    ArrayRefParameter<"int64_t">:$dimOrder,
+    "::spyre::DataFormat":$format,
+    ArrayRefParameter<"int64_t">:$stick,
+    DefaultValuedParameter<"Arrangement", "Arrangement::Standard">:$arrangement
+  );
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The MLIR-free form, for a tensor of logical shape `shape`.
+    ::spyre::layout::TensorLayout getTensorLayout(::llvm::ArrayRef<int64_t> shape) const;
+    /// The attribute for `layout`.
+    static LayoutAttr get(::mlir::MLIRContext *context,
+                          const ::spyre::layout::TensorLayout &layout,
+                          Arrangement arrangement = Arrangement::Standard);
+    /// The calling convention's layout of a tensor.
+    static LayoutAttr getDefault(::mlir::MLIRContext *context, ::llvm::ArrayRef<int64_t> shape,
+                                 ::spyre::DataFormat format);
+    int64_t getSizeInBytes() const;
+    bool isSparse() const { return !getDimOrder().empty() && getDimOrder().back() == -1; }
+  }];
+}
+
+def Spyre_PlacementAttr : Spyre_Attr<"Placement", "placement"> {
+  let summary = "The address of a buffer: lx(offset), pool(offset) or hbm(address), bytes";
+  let parameters = (ins "PlacementKind":$kind, "int64_t":$addressInBytes);
+  let assemblyFormat = "`<` $kind `,` $addressInBytes `>`";
+  let genVerifyDecl = 1;
+}
+
+def Spyre_DistributionAttr : Spyre_Attr<"Distribution", "distribution"> {
+  let summary = "Which logical region of a buffer each core's LX holds";
+  let description = [{
+    `#spyre.distribution<cores 32, slices [32, 1], affine_map<(c) -> (c, 0)>>`:
+    logical dim i is cut into `slices[i]` equal parts; core c < `cores` holds the
+    parts that the map names. Two cores may hold the same region (replication).
+  }];
+  let parameters = (ins "int64_t":$cores, ArrayRefParameter<"int64_t">:$slices,
+                        "::mlir::AffineMap":$map);
+  let assemblyFormat = "`<` `cores` $cores `,` `slices` `[` $slices `]` `,` $map `>`";
+  let genVerifyDecl = 1;
+}
+
+#endif // SPYRE_ATTRIBUTES

@@ -1,0 +1,60 @@
+//===- SpyreDialect.h - The Spyre dialect, its types and attributes -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Declares the dialect, #spyre.layout and its kin, and !spyre.buffer. Operations
+// are in SpyreOps.h, so that users of types alone do not include them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_DIALECT_SPYRE_IR_SPYREDIALECT_H
+#define SPYRE_DIALECT_SPYRE_IR_SPYREDIALECT_H
+
+#include "spyre/Layout/TensorLayout.h"
+#include "spyre/Numerics/Formats.h"
+
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/TensorEncoding.h"
+
+#include "spyre/Dialect/Spyre/IR/SpyreDialect.h.inc"
+#include "spyre/Dialect/Spyre/IR/SpyreEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "spyre/Dialect/Spyre/IR/SpyreAttributes.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "spyre/Dialect/Spyre/IR/SpyreTypes.h.inc"
+
+namespace mlir::spyre {
+
+/// PyTorch's name for a builtin element type (f16, bf16, f32, si64, i1, ...), or
+/// nothing if it is none of PyTorch's.
+std::optional<::spyre::HostType> getHostType(Type elementType);
+/// The builtin type of \p type; integers are signless except uint8.
+Type getElementType(MLIRContext *context, ::spyre::HostType type);
+/// The device format that holds \p elementType, or nothing.
+std::optional<::spyre::DataFormat> getDeviceFormat(Type elementType);
+
+/// Discardable attributes of function arguments of a planned function.
+/// Absolute device address (bytes) of the argument; only where the caller fixes it.
+inline constexpr llvm::StringLiteral kAddressAttr = "spyre.address";
+/// "input", "output", "input_output" or "constant".
+inline constexpr llvm::StringLiteral kRoleAttr = "spyre.role";
+/// Name of the program's array it holds: "in0", "out1".
+inline constexpr llvm::StringLiteral kArrayAttr = "spyre.array";
+/// Value of a one-stick constant argument.
+inline constexpr llvm::StringLiteral kValueAttr = "spyre.value";
+/// Tail state at entry.
+inline constexpr llvm::StringLiteral kTailAttr = "spyre.tail";
+/// Module attribute: the device variant's name.
+inline constexpr llvm::StringLiteral kDeviceAttr = "spyre.device";
+
+} // namespace mlir::spyre
+
+#endif // SPYRE_DIALECT_SPYRE_IR_SPYREDIALECT_H

@@ -1,0 +1,66 @@
+//===- SpyreOps.h - Operations of the Spyre dialect -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Device operations, views, composites and allocation, with the interface that
+// passes use.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_DIALECT_SPYRE_IR_SPYREOPS_H
+#define SPYRE_DIALECT_SPYRE_IR_SPYREOPS_H
+
+#include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributeInterfaces.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "spyre/Dialect/Spyre/IR/SpyreInterfaces.h.inc"
+
+namespace mlir::spyre::detail {
+/// The shared syntax, rules and effects of all device operations.
+ParseResult parseDeviceOp(OpAsmParser &parser, OperationState &state);
+void printDeviceOp(OpAsmPrinter &printer, DeviceOpInterface op);
+LogicalResult verifyDeviceOp(DeviceOpInterface op);
+void getDeviceOpEffects(DeviceOpInterface op,
+                        SmallVectorImpl<MemoryEffects::EffectInstance> &effects);
+} // namespace mlir::spyre::detail
+
+#define GET_OP_CLASSES
+#include "spyre/Dialect/Spyre/IR/SpyreOps.h.inc"
+
+namespace mlir::spyre {
+
+/// What a device operation is built from; see buildDeviceOp.
+struct DeviceOpSpec {
+  StringRef opFunc;             ///< name in the OpFunc table
+  SmallVector<Value> inputs;
+  Value output;                 ///< buffer, initial tensor, or null
+  Type resultType;              ///< null at L3
+  SmallVector<int64_t> extents;
+  SmallVector<AffineMap> maps;  ///< one an input, then the output's
+  SmallVector<int64_t> splits;  ///< empty: undivided
+  SmallVector<Value> loopVariables;
+  SmallVector<NamedAttribute> constants;
+  bool kFast = false;
+};
+
+/// Builds the operation that executes \p spec.opFunc, which must be a specified
+/// name of the OpFunc table.
+DeviceOpInterface buildDeviceOp(OpBuilder &builder, Location loc, const DeviceOpSpec &spec);
+
+/// Trip counts of the loops around \p op that its maps use, outermost first;
+/// nothing if one of them is not `scf.for` from 0 to a constant in steps of 1.
+std::optional<SmallVector<int64_t>> getTripCounts(DeviceOpInterface op);
+
+/// Operation name ("spyre.add") of a specified OpFunc, or an empty string.
+StringRef getOperationName(StringRef opFunc);
+
+} // namespace mlir::spyre
+
+#endif // SPYRE_DIALECT_SPYRE_IR_SPYREOPS_H

@@ -1,0 +1,385 @@
+//===- SpyreDeviceOps.cpp - What all device operations share -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One syntax, one verifier, one set of effects for every device operation, and the
+// generic builder. Facts about a single operation come from the OpFunc table.
+// 
+// Syntax:
+//   spyre.add (d0 = 128 / 32, d1 = 256) loops(%i) ins(%x[d0 + s0 * 8, d1], %y[d1])
+//       outs(%o[d0, d1]) constants {eps = 1.0 : f64} : !x, !y -> !o
+//   %r = spyre.add (d0 = 128, d1 = 256) ins(%x[d0, d1], %y[d1]) -> [d0, d1] : tx, ty -> tr
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Dialect/Spyre/IR/AffineConversion.h"
+#include "spyre/Dialect/Spyre/IR/SpyreOps.h"
+#include "spyre/OpFunc/OpFuncTable.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace mlir::spyre;
+
+//===----------------------------------------------------------------------===//
+// Syntax
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Names d0, d1, ..., s0, ... of one op's maps while it is parsed.
+struct MapNames {
+  SmallVector<std::string> storage;
+  SmallVector<std::pair<StringRef, AffineExpr>> names;
+  unsigned numDims = 0, numSymbols = 0;
+
+  MapNames(MLIRContext *context, unsigned dims, unsigned symbols)
+      : numDims(dims), numSymbols(symbols) {
+    storage.reserve(dims + symbols);
+    for (unsigned i = 0; i < dims; ++i) {
+      storage.push_back("d" + std::to_string(i));
+      names.emplace_back(storage.back(), getAffineDimExpr(i, context));
+    }
+    for (unsigned i = 0; i < symbols; ++i) {
+      storage.push_back("s" + std::to_string(i));
+      names.emplace_back(storage.back(), getAffineSymbolExpr(i, context));
+    }
+  }
+};
+} // namespace
+
+static ParseResult parseMap(OpAsmParser &parser, const MapNames &names, AffineMap &map) {
+  SmallVector<AffineExpr> results;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() {
+        return parser.parseAffineExpr(names.names, results.emplace_back());
+      }))
+    return failure();
+  map = AffineMap::get(names.numDims, names.numSymbols, results, parser.getContext());
+  return success();
+}
+
+ParseResult detail::parseDeviceOp(OpAsmParser &parser, OperationState &state) {
+  Builder &b = parser.getBuilder();
+  SmallVector<int64_t> extents, splits;
+  bool anySplit = false;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&]() -> ParseResult {
+        SMLoc loc = parser.getCurrentLocation();
+        StringRef name;
+        if (parser.parseKeyword(&name))
+          return failure();
+        std::string expected = "d" + std::to_string(extents.size());
+        if (name != expected)
+          return parser.emitError(loc) << "iteration dims are named in order: expected '"
+                                       << expected << "', got '" << name << "'";
+        if (parser.parseEqual() || parser.parseInteger(extents.emplace_back()))
+          return failure();
+        splits.push_back(1);
+        if (succeeded(parser.parseOptionalSlash())) {
+          anySplit = true;
+          return parser.parseInteger(splits.back());
+        }
+        return success();
+      }))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("k_fast")))
+    state.addAttribute("kFast", b.getUnitAttr());
+
+  SmallVector<OpAsmParser::UnresolvedOperand> loops;
+  if (succeeded(parser.parseOptionalKeyword("loops")) &&
+      parser.parseOperandList(loops, AsmParser::Delimiter::Paren))
+    return failure();
+  MapNames names(parser.getContext(), extents.size(), loops.size());
+
+  SmallVector<OpAsmParser::UnresolvedOperand> inputs, outputs;
+  SmallVector<Attribute> maps;
+  auto parseOperandWithMap = [&](SmallVectorImpl<OpAsmParser::UnresolvedOperand> &list) {
+    AffineMap map;
+    if (parser.parseOperand(list.emplace_back()) || parseMap(parser, names, map))
+      return failure();
+    maps.push_back(AffineMapAttr::get(map));
+    return success();
+  };
+  if (parser.parseKeyword("ins") ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren,
+                                     [&]() { return parseOperandWithMap(inputs); }))
+    return failure();
+  bool hasOutput = succeeded(parser.parseOptionalKeyword("outs"));
+  if (hasOutput) {
+    if (parser.parseLParen() || parseOperandWithMap(outputs) || parser.parseRParen())
+      return failure();
+  } else {
+    AffineMap map;
+    if (parser.parseArrow() || parseMap(parser, names, map))
+      return failure();
+    maps.push_back(AffineMapAttr::get(map));
+  }
+  if (succeeded(parser.parseOptionalKeyword("constants"))) {
+    DictionaryAttr constants;
+    if (parser.parseAttribute(constants))
+      return failure();
+    state.addAttribute("constants", constants);
+  }
+  SMLoc typesLoc;
+  SmallVector<Type> inputTypes;
+  Type outputType;
+  if (parser.parseOptionalAttrDict(state.attributes) || parser.parseColon())
+    return failure();
+  typesLoc = parser.getCurrentLocation();
+  if (!inputs.empty() && parser.parseTypeList(inputTypes))
+    return failure();
+  if (parser.parseArrow() || parser.parseType(outputType))
+    return failure();
+
+  if (parser.resolveOperands(inputs, inputTypes, typesLoc, state.operands))
+    return failure();
+  if (hasOutput && parser.resolveOperand(outputs[0], outputType, state.operands))
+    return failure();
+  if (parser.resolveOperands(loops, b.getIndexType(), state.operands))
+    return failure();
+  if (isa<RankedTensorType>(outputType))
+    state.addTypes(outputType);
+  state.addAttribute("extents", b.getDenseI64ArrayAttr(extents));
+  if (anySplit)
+    state.addAttribute("splits", b.getDenseI64ArrayAttr(splits));
+  state.addAttribute("maps", b.getArrayAttr(maps));
+  state.addAttribute("operandSegmentSizes",
+                     b.getDenseI32ArrayAttr({static_cast<int32_t>(inputs.size()),
+                                             static_cast<int32_t>(hasOutput),
+                                             static_cast<int32_t>(loops.size())}));
+  return success();
+}
+
+void detail::printDeviceOp(OpAsmPrinter &printer, DeviceOpInterface op) {
+  printer << " (";
+  for (auto [i, extent] : llvm::enumerate(op.getExtents())) {
+    printer << (i ? ", d" : "d") << i << " = " << extent;
+    if (i < op.getSplits().size() && op.getSplits()[i] != 1)
+      printer << " / " << op.getSplits()[i];
+  }
+  printer << ")";
+  if (op.getKFast())
+    printer << " k_fast";
+  if (!op.getLoopVariables().empty())
+    printer << " loops(" << op.getLoopVariables() << ")";
+  auto printMap = [&](AffineMap map) {
+    printer << "[";
+    llvm::interleaveComma(map.getResults(), printer, [&](AffineExpr e) { printer << e; });
+    printer << "]";
+  };
+  printer << " ins(";
+  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+    printer << (i ? ", " : "") << input;
+    printMap(op.getInputMap(i));
+  }
+  printer << ")";
+  Type destinationType = op.getDestination().getType();
+  if (Value output = op.getOutput()) {
+    printer << " outs(" << output;
+    printMap(op.getOutputMap());
+    printer << ")";
+  } else {
+    printer << " -> ";
+    printMap(op.getOutputMap());
+  }
+  if (DictionaryAttr constants = op.getConstantsAttr())
+    printer << " constants " << constants;
+  printer.printOptionalAttrDict(op->getAttrs(), {"extents", "splits", "kFast", "maps", "constants",
+                                                 "operandSegmentSizes"});
+  printer << " : ";
+  llvm::interleaveComma(op.getInputs().getTypes(), printer);
+  printer << (op.getInputs().empty() ? "-> " : " -> ") << destinationType;
+}
+
+//===----------------------------------------------------------------------===//
+// Rules
+//===----------------------------------------------------------------------===//
+
+static ArrayRef<int64_t> getShape(Value value) {
+  if (auto buffer = dyn_cast<BufferType>(value.getType()))
+    return buffer.getShape();
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+/// Trip count of the scf.for whose induction variable \p value is; nothing if
+/// the bounds are not constants.
+static std::optional<int64_t> getTripCountOf(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument)
+    return std::nullopt;
+  auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+  if (!loop || loop.getInductionVar() != value)
+    return std::nullopt;
+  std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()),
+                         upper = getConstantIntValue(loop.getUpperBound()),
+                         step = getConstantIntValue(loop.getStep());
+  if (!lower || !upper || !step || *lower != 0 || *step != 1 || *upper < 0)
+    return std::nullopt;
+  return *upper;
+}
+
+std::optional<SmallVector<int64_t>> mlir::spyre::getTripCounts(DeviceOpInterface op) {
+  SmallVector<int64_t> counts;
+  for (Value variable : op.getLoopVariables()) {
+    std::optional<int64_t> count = getTripCountOf(variable);
+    if (!count)
+      return std::nullopt;
+    counts.push_back(*count);
+  }
+  return counts;
+}
+
+static LogicalResult verifyMaps(DeviceOpInterface op) {
+  unsigned numInputs = op.getInputs().size();
+  if (op.getMaps().size() != numInputs + 1)
+    return op->emitOpError() << "has " << op.getMaps().size() << " access maps for " << numInputs
+                             << " inputs and one output";
+  std::optional<SmallVector<int64_t>> tripCounts = getTripCounts(op);
+  if (!tripCounts)
+    return op->emitOpError() << "loop variables must be those of 'scf.for' from constant 0 to a "
+                                "constant in steps of 1";
+  SmallVector<int64_t> ranges(op.getExtents());
+  ranges.append(*tripCounts);
+  for (unsigned i = 0; i <= numInputs; ++i) {
+    AffineMap map = op.getMap(i);
+    auto where = [&]() -> std::string {
+      return i < numInputs ? "input #" + std::to_string(i) : std::string("the output");
+    };
+    if (map.getNumDims() != op.getNumDims() || map.getNumSymbols() != op.getLoopVariables().size())
+      return op->emitOpError() << "access map of " << where() << " is over "
+                               << map.getNumDims() << " dims and " << map.getNumSymbols()
+                               << " symbols, the op has " << op.getNumDims() << " and "
+                               << op.getLoopVariables().size();
+    Value operand = i < numInputs ? op.getInputs()[i] : op.getDestination();
+    ArrayRef<int64_t> shape = getShape(operand);
+    if (map.getNumResults() != shape.size())
+      return op->emitOpError() << "access map of " << where() << " gives " << map.getNumResults()
+                               << " coordinates, its shape has " << shape.size();
+    if (llvm::is_contained(ranges, 0))
+      continue; // no point, nothing to be out of bounds
+    FailureOr<::spyre::layout::IndexMap> index = toIndexMap(map, ranges);
+    if (failed(index))
+      return op->emitOpError() << "access map of " << where() << " is no sum of digits "
+                                  "c * ((d floordiv k) mod m)";
+    for (auto [dim, expr] : llvm::enumerate(index->results)) {
+      auto [low, high] = getRange(expr, ranges);
+      if (low < 0 || high >= shape[dim])
+        return op->emitOpError() << "access map of " << where() << " reaches coordinates " << low
+                                 << ".." << high << " of dim " << dim << ", whose extent is "
+                                 << shape[dim];
+    }
+  }
+  return success();
+}
+
+LogicalResult detail::verifyDeviceOp(DeviceOpInterface op) {
+  const ::spyre::OpFuncInfo *info =
+      ::spyre::lookupOpFunc(std::string_view(op.getOpFuncName().data(), op.getOpFuncName().size()));
+  assert(info && "a device op without a record in the OpFunc table");
+  if (static_cast<int64_t>(op.getInputs().size()) != info->numInputs)
+    return op->emitOpError() << "takes " << info->numInputs << " inputs, got "
+                             << op.getInputs().size();
+
+  // Level: all tensors, or all buffers.
+  Value output = op.getOutput(), result = op.getResultTensor();
+  if (!output && !result)
+    return op->emitOpError() << "needs 'outs' (buffers) or a result (tensors)";
+  bool buffers = !result;
+  for (Value input : op.getInputs())
+    if (isa<BufferType>(input.getType()) != buffers)
+      return op->emitOpError() << "mixes tensors and buffers";
+  if (output && isa<BufferType>(output.getType()) != buffers)
+    return op->emitOpError() << "mixes tensors and buffers";
+  if (output && result && output.getType() != result.getType())
+    return op->emitOpError() << "its result must have the type of 'outs', which it updates";
+  if (!buffers && !op.getSplits().empty() && llvm::any_of(op.getLoopVariables(), [](Value) {
+        return true;
+      }))
+    return op->emitOpError() << "loop variables belong to buffers";
+
+  for (auto [i, extent] : llvm::enumerate(op.getExtents()))
+    if (extent < 0)
+      return op->emitOpError() << "extent of d" << i << " is negative";
+  if (!op.getSplits().empty()) {
+    if (op.getSplits().size() != op.getExtents().size())
+      return op->emitOpError() << "has work slices for " << op.getSplits().size() << " of "
+                               << op.getExtents().size() << " dims";
+    for (auto [i, split] : llvm::enumerate(op.getSplits()))
+      if (split < 1)
+        return op->emitOpError() << "d" << i << " is cut into " << split << " work slices";
+  }
+  if (DictionaryAttr constants = op.getConstantsAttr()) {
+    for (NamedAttribute constant : constants) {
+      if (!isa<FloatAttr, IntegerAttr, BoolAttr>(constant.getValue()))
+        return op->emitOpError() << "constant '" << constant.getName().getValue()
+                                 << "' must be a number";
+      StringRef name = constant.getName().getValue();
+      if (llvm::none_of(info->constants, [&](const auto &known) { return StringRef(known) == name; }))
+        return op->emitOpError() << "has no constant '" << name << "'";
+    }
+  }
+  for (const auto &name : info->constants) {
+    DictionaryAttr constants = op.getConstantsAttr();
+    if (!constants || !constants.contains(StringRef(name)))
+      return op->emitOpError() << "needs the constant '" << StringRef(name) << "'";
+  }
+  return verifyMaps(op);
+}
+
+void detail::getDeviceOpEffects(DeviceOpInterface op,
+                                SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  if (op.getResultTensor())
+    return;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<BufferType>(operand.get().getType()))
+      continue;
+    if (operand.get() == op.getOutput() && operand.getOperandNumber() == op.getInputs().size())
+      effects.emplace_back(MemoryEffects::Write::get(), &operand);
+    else
+      effects.emplace_back(MemoryEffects::Read::get(), &operand);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Building
+//===----------------------------------------------------------------------===//
+
+StringRef mlir::spyre::getOperationName(StringRef opFunc) {
+  // "spyre." + mnemonic of every specified record, made once.
+  static const llvm::StringMap<std::string> names = [] {
+    llvm::StringMap<std::string> map;
+    for (const ::spyre::OpFuncInfo &info : ::spyre::getOpFuncTable())
+      if (info.specified)
+        map[StringRef(info.name)] = ("spyre." + StringRef(info.mnemonic)).str();
+    return map;
+  }();
+  auto it = names.find(opFunc);
+  return it == names.end() ? StringRef() : StringRef(it->second);
+}
+
+DeviceOpInterface mlir::spyre::buildDeviceOp(OpBuilder &b, Location loc, const DeviceOpSpec &spec) {
+  StringRef name = getOperationName(spec.opFunc);
+  assert(!name.empty() && "not a specified OpFunc");
+  OperationState state(loc, name);
+  state.addOperands(spec.inputs);
+  if (spec.output)
+    state.addOperands(spec.output);
+  state.addOperands(spec.loopVariables);
+  if (spec.resultType)
+    state.addTypes(spec.resultType);
+  state.addAttribute("extents", b.getDenseI64ArrayAttr(spec.extents));
+  if (llvm::any_of(spec.splits, [](int64_t s) { return s != 1; }))
+    state.addAttribute("splits", b.getDenseI64ArrayAttr(spec.splits));
+  if (spec.kFast)
+    state.addAttribute("kFast", b.getUnitAttr());
+  state.addAttribute("maps", b.getAffineMapArrayAttr(spec.maps));
+  if (!spec.constants.empty())
+    state.addAttribute("constants", b.getDictionaryAttr(spec.constants));
+  state.addAttribute("operandSegmentSizes",
+                     b.getDenseI32ArrayAttr({static_cast<int32_t>(spec.inputs.size()),
+                                             static_cast<int32_t>(spec.output != nullptr),
+                                             static_cast<int32_t>(spec.loopVariables.size())}));
+  return cast<DeviceOpInterface>(b.create(state));
+}

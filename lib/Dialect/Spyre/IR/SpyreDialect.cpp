@@ -1,0 +1,74 @@
+//===- SpyreDialect.cpp - Registration and discardable attributes -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Registers types, attributes and operations; verifies the attributes that the
+// dialect puts on functions and modules.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
+#include "spyre/Dialect/Spyre/IR/SpyreOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::spyre;
+
+#include "spyre/Dialect/Spyre/IR/SpyreDialect.cpp.inc"
+#include "spyre/Dialect/Spyre/IR/SpyreInterfaces.cpp.inc"
+
+
+void SpyreDialect::initialize() {
+  registerAttributes();
+  registerTypes();
+  registerSpyreDialectOperations(this);
+}
+
+LogicalResult SpyreDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() == kDeviceAttr && !isa<StringAttr>(attribute.getValue()))
+    return op->emitOpError() << "attribute '" << kDeviceAttr
+                             << "' must be the name of a device variant, a string";
+  return success();
+}
+
+LogicalResult SpyreDialect::verifyRegionArgAttribute(Operation *op, unsigned regionIndex,
+                                                     unsigned argIndex, NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  Attribute value = attribute.getValue();
+  auto fail = [&](StringRef expected) {
+    return op->emitOpError() << "argument #" << argIndex << ": attribute '" << name << "' must be "
+                             << expected;
+  };
+  if (name == kAddressAttr) {
+    auto address = dyn_cast<IntegerAttr>(value);
+    if (!address || address.getInt() < 0 || address.getInt() % ::spyre::kStickInBytes)
+      return fail("a non-negative multiple of 128 bytes");
+    return success();
+  }
+  if (name == kRoleAttr) {
+    auto role = dyn_cast<StringAttr>(value);
+    if (!role || !llvm::is_contained({"input", "output", "input_output", "constant"},
+                                     role.getValue()))
+      return fail("\"input\", \"output\", \"input_output\" or \"constant\"");
+    return success();
+  }
+  if (name == kTailAttr) {
+    auto tail = dyn_cast<StringAttr>(value);
+    if (!tail || !symbolizeTailState(tail.getValue()))
+      return fail("a tail state: zero, neg_inf, pos_inf, finite or unknown");
+    return success();
+  }
+  if (name == kArrayAttr && !isa<StringAttr>(value))
+    return fail("a string");
+  if (name == kValueAttr && !isa<FloatAttr, IntegerAttr>(value))
+    return fail("a number");
+  return success();
+}

@@ -1,0 +1,30 @@
+//===- Register.cpp - One registration for every tool -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The list of dialects and passes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Tools/Register.h"
+
+#include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+void spyre::registerAllDialects(mlir::DialectRegistry &registry) {
+  registry.insert<mlir::affine::AffineDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
+                  mlir::scf::SCFDialect, mlir::spyre::SpyreDialect>();
+  mlir::func::registerInlinerExtension(registry);
+}
+
+void spyre::registerAllPasses() { mlir::registerTransformsPasses(); }
