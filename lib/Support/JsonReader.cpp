@@ -56,8 +56,8 @@ static Error toError(const std::string &what) {
     error.message = bracket == std::string::npos ? what : what.substr(bracket + 2);
     return error;
   }
-  error.where = what.substr(line + 8, comma - line - 8) + ":" +
-                what.substr(comma + 9, colon - comma - 9);
+  error.where =
+      what.substr(line + 8, comma - line - 8) + ":" + what.substr(comma + 9, colon - comma - 9);
   error.message = what.substr(colon + 2);
   return error;
 }

@@ -20,8 +20,11 @@ namespace spyre::json {
 static size_t getSequenceLength(std::string_view text) {
   auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   unsigned char first = byte(0);
-  size_t length = first < 0x80 ? 1 : first >= 0xC2 && first < 0xE0 ? 2 : (first & 0xF0) == 0xE0 ? 3
-                  : first >= 0xF0 && first < 0xF5 ? 4 : 0;
+  size_t length = first < 0x80                    ? 1
+                  : first >= 0xC2 && first < 0xE0 ? 2
+                  : (first & 0xF0) == 0xE0        ? 3
+                  : first >= 0xF0 && first < 0xF5 ? 4
+                                                  : 0;
   if (length == 0 || length > text.size())
     return 0;
   for (size_t i = 1; i < length; ++i)
@@ -130,12 +133,14 @@ void Writer::open(char bracket) {
   level.isArray = bracket == '[';
   level.pointerLength = pointer.size();
   if (hasPointerRoot)
-    pointer = appendPointer(pointer, inArray ? std::to_string(levels.back().count - 1) : pendingKey);
+    pointer =
+        appendPointer(pointer, inArray ? std::to_string(levels.back().count - 1) : pendingKey);
   levels.push_back(level);
 }
 
 void Writer::setPointerRoot() {
   hasPointerRoot = extra != nullptr;
+  rootDepth = levels.size();
   pointer.clear();
 }
 
@@ -170,6 +175,8 @@ void Writer::close(char bracket) {
   if (level.count > 0)
     newLine();
   buffer += bracket;
+  if (levels.size() < rootDepth)
+    hasPointerRoot = false;
   if (hasPointerRoot)
     pointer.resize(std::min(level.pointerLength, pointer.size()));
   if (buffer.size() > (1u << 16))

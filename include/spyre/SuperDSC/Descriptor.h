@@ -32,9 +32,9 @@ namespace spyre::sdsc {
 /// the trailing underscore). Order in Descriptor::dims is iteration order.
 struct Dim {
   std::string name;
-  int64_t size = 1;       ///< N_: total extent, padded, in elements.
-  int64_t numSlices = 1;  ///< numWkSlicesPerDim_.
-  int64_t coreSize = 1;   ///< dataStageParam_ "ss_" (equal to size / numSlices).
+  int64_t size = 1;      ///< N_: total extent, padded, in elements.
+  int64_t numSlices = 1; ///< numWkSlicesPerDim_.
+  int64_t coreSize = 1;  ///< dataStageParam_ "ss_" (equal to size / numSlices).
 };
 
 /// A layout class, an entry of primaryDsInfo_ ("OUTPUT", "KERNEL", "INPUT",
@@ -69,19 +69,19 @@ enum class Indirection : uint8_t { None, IndexTensor, ValueTensor };
 
 /// One operand: its allocate node of scheduleTree_ and its labeledDs_ entry.
 struct Tensor {
-  std::string name = "Tensor0";       ///< dsName_
-  std::string label;                  ///< dsType_: the LayoutClass
+  std::string name = "Tensor0"; ///< dsName_
+  std::string label;            ///< dsType_: the LayoutClass
   DataFormat format = DataFormat::SEN169_FP16;
-  int64_t wordLength = 2;             ///< bytes of one element
-  std::vector<int64_t> scale;         ///< scale_, in the label's dim order: 1, -1 or -2
+  int64_t wordLength = 2;     ///< bytes of one element
+  std::vector<int64_t> scale; ///< scale_, in the label's dim order: 1, -1 or -2
   Component component = Component::HBM;
   /// memOrg_: which memories are marked present ({"hbm","lx"} in that order).
   bool presentInHbm = true, presentInLx = true;
-  std::vector<std::string> dimOrder;  ///< the operand's own layoutDimOrder_, innermost first
+  std::vector<std::string> dimOrder; ///< the operand's own layoutDimOrder_, innermost first
   std::vector<int64_t> maxDimSizes;
   Indirection indirection = Indirection::None;
-  std::string relatedAllocation;      ///< relatedIndirectAccessAlloc_, empty if none
-  bool symbolicAddress = false;       ///< isStartAddrSymbolic_ (key absent if false)
+  std::string relatedAllocation; ///< relatedIndirectAccessAlloc_, empty if none
+  bool symbolicAddress = false;  ///< isStartAddrSymbolic_ (key absent if false)
   /// Start address per core (index = core): bytes, or a negative symbol id.
   std::vector<int64_t> startAddress;
   /// backGapCore_: dim -> gap in elements, one entry (HBM, key "-1") or one a
@@ -94,9 +94,9 @@ struct Tensor {
 
 /// One entry of constantInfo_.
 struct Constant {
-  std::string name;          ///< clipMin, samv-maskvalue, ...
+  std::string name;                            ///< clipMin, samv-maskvalue, ...
   DataFormat format = DataFormat::SEN169_FP16; ///< the operation's format
-  uint32_t bits = 0;         ///< f32 bits for IEEE_FP32, DL16 bits otherwise
+  uint32_t bits = 0;                           ///< f32 bits for IEEE_FP32, DL16 bits otherwise
 };
 
 /// coordinateMasking_: elements [firstInvalid, firstInvalid + count) of dim.
@@ -108,24 +108,24 @@ struct Mask {
 
 /// debug_handle_ of the newer form (section 8): where the operation came from.
 struct Provenance {
-  std::string id;
+  std::string id;   ///< a decimal number; its width is not fixed, so it stays text
   std::string file; ///< empty: no source
   int64_t startLine = 0, startCol = 0;
   std::optional<int64_t> endLine, endCol;
-  std::string atenOp;
+  std::string atenOp; ///< empty: none (null in the file)
   std::vector<std::string> irChain;
-  std::vector<std::string> fusedFrom;
+  std::vector<Provenance> fusedFrom; ///< the handles that were merged into this one
   /// (kind, pass_name, reason)
   std::vector<std::array<std::string, 3>> transformHistory;
 };
 
 struct Descriptor {
-  int64_t index = 0;            ///< position in the bundle; root key "<index>_<opFunc>"
-  std::string opFunc;           ///< opFuncName, as in the OpFunc table
-  std::string executionUnit;    ///< exUnit: "pt" or "sfp"
+  int64_t index = 0;         ///< position in the bundle; root key "<index>_<opFunc>"
+  std::string opFunc;        ///< opFuncName, as in the OpFunc table
+  std::string executionUnit; ///< exUnit: "pt" or "sfp"
   DataFormat format = DataFormat::SEN169_FP16; ///< computeOp attributes_.dataFormat_
   std::string fidelity = "regular";
-  int64_t numCores = 1;         ///< product of all numSlices
+  int64_t numCores = 1; ///< product of all numSlices
   std::vector<Dim> dims;
   /// Order in which coreIdToWkSlice_ walks dims (and its key order): positions
   /// into dims, fastest first. Iteration order, or the last first under k-fast.
@@ -133,16 +133,18 @@ struct Descriptor {
   /// coreIdToWkSlice_ itself, per core a slice per dim (indexed like dims).
   std::vector<std::vector<int64_t>> coreToSlice;
   std::vector<LayoutClass> layouts;
-  std::vector<Tensor> tensors;  ///< inputs, then the output
-  std::vector<unsigned> inputs; ///< inputLabeledDs: positions into tensors
-  std::vector<unsigned> outputs;///< outputLabeledDs
+  std::vector<Tensor> tensors;        ///< inputs, then the output
+  std::vector<unsigned> inputs;       ///< inputLabeledDs: positions into tensors
+  std::vector<unsigned> outputs;      ///< outputLabeledDs
   std::vector<unsigned> indexTensors; ///< indirectAccessIndexLabeledDs
   std::vector<Constant> constants;
   std::vector<Mask> masks;
-  int64_t maskConstant = -1;    ///< maskingConstId_: position in constants, or -1
+  int64_t maskConstant = -1; ///< maskingConstId_: position in constants, or -1
   std::optional<Provenance> provenance;
   /// Fields this structure does not know, kept for writing back: JSON pointer
-  /// of the object that held it plus key -> JSON text.
+  /// below the root key (so that it survives renumbering) -> JSON text. Holds
+  /// also a known field whose value the other fields do not determine, such as
+  /// an allocation's unusual name or a non-empty "paddingSizes_".
   std::map<std::string, std::string> unknownFields;
 
   /// Position of the dim called \p name, or nothing.

@@ -27,7 +27,7 @@ enum class Form { June2026, August2026 };
 
 struct WriteOptions {
   Form form = Form::August2026;
-  bool pretty = false; ///< indent by 2, as the reference front end does
+  bool pretty = false;    ///< indent by 2, as the reference front end does
   bool provenance = true; ///< write debug_handle_ if the descriptor has one (newer form only)
 };
 
@@ -41,9 +41,13 @@ struct ReadError {
 /// Parses \p text. \p fileName only appears in messages.
 /// Errors: syntax, a missing or mistyped field, a tensor that names an unknown
 /// layout class or dim, a number out of range, a newer version. Never throws.
-std::variant<Descriptor, ReadError> readDescriptor(std::string_view text, const std::string &fileName);
+std::variant<Descriptor, ReadError> readDescriptor(std::string_view text,
+                                                   const std::string &fileName);
 
-/// Writes \p descriptor to \p os.
+/// Writes \p descriptor to \p os. Precondition: the descriptor is consistent in
+/// its counts (an entry a core, scales and coordinates in the label's order), as
+/// the reader and the emission make it. Whether it was written completely is for
+/// the caller to see in the stream's state.
 void writeDescriptor(const Descriptor &descriptor, std::ostream &os, const WriteOptions &options);
 
 } // namespace spyre::sdsc

@@ -96,6 +96,7 @@ private:
   bool pretty;
   const ExtraFields *extra;
   bool hasPointerRoot = false;
+  size_t rootDepth = 0; ///< number of open levels when the pointer root was set
   bool afterKey = false;
   std::vector<Level> levels;
   std::string pendingKey; ///< last key written, the next container's segment

@@ -1,0 +1,631 @@
+//===- DescriptorJsonReader.cpp - sdsc_<i>.json to a descriptor -----------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reads both published forms. What the Descriptor does not hold is either
+// constant in all known files (any other value is refused by name, because it
+// would mean something that nothing here models), or kept in unknownFields.
+// Field names and order: SuperDSC reference, section 1.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/SuperDSC/DescriptorJson.h"
+
+#include "spyre/Support/JsonReader.h"
+
+#include <algorithm>
+#include <set>
+
+namespace spyre::sdsc {
+
+using json::Cursor;
+
+namespace {
+
+/// Extents and sizes: products of two of them still fit 64 bits.
+constexpr int64_t kMaxSize = int64_t(1) << 40;
+constexpr int64_t kMaxCores = 4096;
+constexpr int64_t kNewestVersion = 1;
+
+const char *const kStageObjects[] = {"symbolicDimInfo_", "maxSymbolicVolume_", "coreletSplit_",
+                                     "rowSplit_",        "peSfpSplit_",        "paddingSizes_"};
+
+/// Reads the fields of one object and keeps account of which are known.
+class ObjectReader {
+public:
+  ObjectReader(Cursor object, Descriptor &descriptor) : object(object), descriptor(descriptor) {}
+  /// Unknown fields go to the descriptor on destruction.
+  ~ObjectReader() {
+    if (!object.isObject())
+      return;
+    for (auto &[name, cursor] : object.fields())
+      if (!known.count(name))
+        keep(cursor);
+  }
+  ObjectReader(const ObjectReader &) = delete;
+  ObjectReader &operator=(const ObjectReader &) = delete;
+
+  Cursor at(const std::string &name) {
+    known.insert(name);
+    return object.at(name);
+  }
+  std::optional<Cursor> find(const std::string &name) {
+    known.insert(name);
+    return object.find(name);
+  }
+  void expect(const std::string &name, std::string_view value) { at(name).expect(value); }
+  /// A field that follows from others; kept if it does not.
+  void derived(const std::string &name, const std::string &value) {
+    Cursor field = at(name);
+    if (field.isValid() && field.getString() != value)
+      keep(field);
+  }
+  void keep(const Cursor &field) {
+    // The first pointer segment is the root key.
+    const std::string &pointer = field.getPointer();
+    size_t slash = pointer.find('/', 1);
+    if (field.isValid() && slash != std::string::npos)
+      descriptor.unknownFields[pointer.substr(slash)] = field.getNode()->dump();
+  }
+
+private:
+  Cursor object;
+  Descriptor &descriptor;
+  std::set<std::string> known;
+};
+
+class DescriptorReader {
+public:
+  DescriptorReader(Cursor root, Descriptor &descriptor) : root(root), d(descriptor) {}
+  void read();
+
+private:
+  void readRoot(const std::string &key, const Cursor &body);
+  void readProvenance(const Cursor &handle, Provenance &provenance);
+  void readDsc(const Cursor &dsc);
+  void readStages(const Cursor &stages);
+  void readStage(const Cursor &stage, bool isEpilogue);
+  void readLayouts(const Cursor &infos);
+  void readTensor(const Cursor &node, const Cursor &labeled, unsigned position);
+  void readAddresses(const Cursor &addresses, Tensor &tensor);
+  void readBackGap(const Cursor &gaps, Tensor &tensor);
+  void readCoordinates(const Cursor &coordinates, Tensor &tensor);
+  void readFolds(const Cursor &folds, DimCoordinate &coordinate);
+  void readConstants(const Cursor &constants);
+  void readCompute(const Cursor &compute);
+  std::vector<unsigned> readTensorRefs(const Cursor &list);
+
+  /// The name of a dim, an error if the operation has none of that name.
+  std::string readDimName(const Cursor &where, const std::string &name);
+  DataFormat readFormat(const Cursor &field);
+  /// Calls \p entry with (core, cursor) for the keys of \p object, which must be
+  /// the cores 0..P-1 in any order, spelled prefix + core + suffix.
+  template <typename Fn>
+  void forEachCore(const Cursor &object, const std::string &prefix, const std::string &suffix,
+                   Fn entry);
+
+  Cursor root;
+  Descriptor &d;
+};
+
+} // namespace
+
+std::string DescriptorReader::readDimName(const Cursor &where, const std::string &name) {
+  if (!d.findDim(name))
+    where.fail("unknown dim \"" + name + "\": it is not in N_");
+  return name;
+}
+
+DataFormat DescriptorReader::readFormat(const Cursor &field) {
+  std::string name = field.getString();
+  std::optional<DataFormat> format = parseFormat(name);
+  if (!format)
+    field.fail("unknown data format \"" + name + "\"");
+  return format.value_or(DataFormat::SEN169_FP16);
+}
+
+template <typename Fn>
+void DescriptorReader::forEachCore(const Cursor &object, const std::string &prefix,
+                                   const std::string &suffix, Fn entry) {
+  auto fields = object.fields();
+  if (object.isValid() && static_cast<int64_t>(fields.size()) != d.numCores) {
+    object.fail("expected an entry for each of " + std::to_string(d.numCores) + " cores, found " +
+                std::to_string(fields.size()));
+    return;
+  }
+  for (auto &[key, cursor] : fields) {
+    std::optional<int64_t> core;
+    if (key.size() > prefix.size() + suffix.size() && key.compare(0, prefix.size(), prefix) == 0 &&
+        key.compare(key.size() - suffix.size(), suffix.size(), suffix) == 0)
+      core = json::parseDecimal(
+          std::string_view(key).substr(prefix.size(), key.size() - prefix.size() - suffix.size()));
+    // As many distinct keys as cores, all in range: each core occurs once.
+    if (!core || *core < 0 || *core >= d.numCores ||
+        key != prefix + std::to_string(*core) + suffix) {
+      object.fail("\"" + key + "\" is no core of 0.." + std::to_string(d.numCores - 1));
+      return;
+    }
+    entry(static_cast<size_t>(*core), cursor);
+  }
+}
+
+void DescriptorReader::read() {
+  auto fields = root.fields();
+  if (!root.isValid())
+    return;
+  for (auto &[key, cursor] : fields)
+    if (key == "version" || key == "version_") {
+      if (cursor.getInt(1) > kNewestVersion)
+        cursor.fail("version " + std::to_string(cursor.getInt()) +
+                    " is newer than this reader's, " + std::to_string(kNewestVersion));
+      cursor.fail("the root has one field, \"<index>_<operation>\", and no version");
+      return;
+    }
+  if (fields.size() != 1) {
+    root.fail("the root has one field, \"<index>_<operation>\"; found " +
+              std::to_string(fields.size()));
+    return;
+  }
+  readRoot(fields[0].first, fields[0].second);
+}
+
+void DescriptorReader::readRoot(const std::string &key, const Cursor &body) {
+  size_t underscore = key.find('_');
+  std::optional<int64_t> index;
+  if (underscore != std::string::npos)
+    index = json::parseDecimal(std::string_view(key).substr(0, underscore));
+  if (!index || *index < 0 || underscore + 1 == key.size() ||
+      key != std::to_string(*index) + key.substr(underscore)) {
+    body.fail("the root key is \"<index>_<operation>\", found \"" + key + "\"");
+    return;
+  }
+  d.index = *index;
+  d.opFunc = key.substr(underscore + 1);
+
+  ObjectReader object(body, d);
+  if (std::optional<Cursor> handle = object.find("debug_handle_"))
+    readProvenance(*handle, d.provenance.emplace());
+  object.expect("sdscFoldProps_", R"([{"factor_":1,"label_":"time"}])");
+  object.expect("sdscFolds_", R"({"dim_prop_func":[{"Affine":{"alpha_":1,"beta_":0}}],)"
+                              R"("dim_prop_attr":[{"factor_":1,"label_":"time"}],)"
+                              R"("data_":{"[0]":"0"}})");
+  d.numCores = object.at("numCoresUsed_").getInt(1, kMaxCores);
+  object.expect("coreFoldProp_",
+                R"({"factor_":)" + std::to_string(d.numCores) + R"(,"label_":"core"})");
+  object.expect("coreletFoldProp_", R"({"factor_":1,"label_":"corelet"})");
+  forEachCore(object.at("coreIdToDsc_"), "", "",
+              [](size_t, const Cursor &dsc) { dsc.getInt(0, 0); });
+  forEachCore(object.at("coreIdToDscSchedule"), "", "",
+              [](size_t, const Cursor &schedule) { schedule.expect("[[-1,0,0,0]]"); });
+
+  // The dims come from N_, which knows their order; the root's maps refer to them.
+  std::vector<Cursor> dscs = object.at("dscs_").elements();
+  Cursor list = object.at("dscs_");
+  if (!list.isValid())
+    return;
+  if (dscs.size() != 1) {
+    list.fail("expected one operation, found " + std::to_string(dscs.size()));
+    return;
+  }
+  auto operations = dscs[0].fields();
+  if (!dscs[0].isValid())
+    return;
+  if (operations.size() != 1 || operations[0].first != d.opFunc) {
+    dscs[0].fail("expected one field \"" + d.opFunc + "\", as in the root key");
+    return;
+  }
+  const Cursor &dsc = operations[0].second;
+  for (auto &[name, size] : dsc.at("N_").fields()) {
+    if (name == "name_" || name.size() < 2 || name.back() != '_')
+      continue;
+    Dim dim;
+    dim.name = name.substr(0, name.size() - 1);
+    dim.size = size.getInt(1, kMaxSize);
+    d.dims.push_back(std::move(dim));
+  }
+
+  Cursor slices = object.at("numWkSlicesPerDim_");
+  std::set<std::string> seen;
+  for (auto &[name, count] : slices.fields())
+    if (seen.insert(readDimName(count, name)).second)
+      if (std::optional<unsigned> dim = d.findDim(name))
+        d.dims[*dim].numSlices = count.getInt(1, kMaxCores);
+  if (slices.isValid() && seen.size() != d.dims.size())
+    slices.fail("expected the " + std::to_string(d.dims.size()) + " dims of N_");
+
+  d.coreToSlice.assign(static_cast<size_t>(d.numCores), std::vector<int64_t>(d.dims.size(), 0));
+  forEachCore(object.at("coreIdToWkSlice_"), "", "", [&](size_t core, const Cursor &entry) {
+    auto dims = entry.fields();
+    if (entry.isValid() && dims.size() != d.dims.size())
+      entry.fail("expected the " + std::to_string(d.dims.size()) + " dims of N_");
+    for (auto &[name, slice] : dims) {
+      readDimName(slice, name);
+      std::optional<unsigned> dim = d.findDim(name);
+      if (!slice.isValid() || !dim)
+        return;
+      d.coreToSlice[core][*dim] = slice.getInt(0, d.dims[*dim].numSlices - 1);
+      if (core == 0)
+        d.coreOrder.push_back(*dim);
+    }
+  });
+  readDsc(dsc);
+}
+
+void DescriptorReader::readProvenance(const Cursor &handle, Provenance &provenance) {
+  ObjectReader object(handle, d);
+  provenance.id = object.at("id").getString();
+  Cursor source = object.at("source");
+  if (source.isValid() && !source.isNull()) {
+    ObjectReader fields(source, d);
+    provenance.file = fields.at("file").getString();
+    provenance.startLine = fields.at("start_line").getInt();
+    provenance.startCol = fields.at("start_col").getInt();
+    Cursor endLine = fields.at("end_line"), endCol = fields.at("end_col");
+    if (endLine.isValid() && !endLine.isNull())
+      provenance.endLine = endLine.getInt();
+    if (endCol.isValid() && !endCol.isNull())
+      provenance.endCol = endCol.getInt();
+  }
+  Cursor atenOp = object.at("aten_op");
+  if (!atenOp.isNull())
+    provenance.atenOp = atenOp.getString();
+  provenance.irChain = object.at("ir_chain").getStrings();
+  // The parser limits the nesting, so the recursion ends.
+  for (const Cursor &fused : object.at("fused_from").elements())
+    readProvenance(fused, provenance.fusedFrom.emplace_back());
+  for (const Cursor &step : object.at("transform_history").elements()) {
+    ObjectReader fields(step, d);
+    provenance.transformHistory.push_back({fields.at("kind").getString(),
+                                           fields.at("pass_name").getString(),
+                                           fields.at("reason").getString()});
+  }
+}
+
+void DescriptorReader::readDsc(const Cursor &dsc) {
+  ObjectReader object(dsc, d);
+  object.at("numCoresUsed_").getInt(d.numCores, d.numCores);
+  object.at("numCoreletsUsed_").getInt(1, 1);
+  Cursor coreIds = object.at("coreIdsUsed_");
+  std::vector<Cursor> ids = coreIds.elements();
+  if (coreIds.isValid() && static_cast<int64_t>(ids.size()) != d.numCores)
+    coreIds.fail("expected the " + std::to_string(d.numCores) + " cores from 0 upwards");
+  for (size_t i = 0; i < ids.size(); ++i)
+    ids[i].getInt(static_cast<int64_t>(i), static_cast<int64_t>(i));
+
+  {
+    ObjectReader sizes(object.at("N_"), d);
+    sizes.expect("name_", "\"n\"");
+    for (const Dim &dim : d.dims)
+      sizes.find(dim.name + "_");
+  }
+  for (auto &[name, ranges] : object.at("coordinateMasking_").fields())
+    for (const Cursor &range : ranges.elements()) {
+      std::vector<Cursor> bounds = range.elements();
+      if (range.isValid() && bounds.size() != 2)
+        range.fail("expected [first invalid element, count]");
+      if (!range.isValid())
+        return;
+      d.masks.push_back({readDimName(ranges, name), bounds[0].getInt(0, kMaxSize),
+                         bounds[1].getInt(0, kMaxSize)});
+    }
+  readStages(object.at("dataStageParam_"));
+  readLayouts(object.at("primaryDsInfo_"));
+
+  Cursor tree = object.at("scheduleTree_"), labeled = object.at("labeledDs_");
+  std::vector<Cursor> nodes = tree.elements(), entries = labeled.elements();
+  if (labeled.isValid() && nodes.size() != entries.size())
+    labeled.fail("expected an entry for each of " + std::to_string(nodes.size()) +
+                 " nodes of scheduleTree_, found " + std::to_string(entries.size()));
+  for (size_t i = 0; i < std::min(nodes.size(), entries.size()); ++i)
+    readTensor(nodes[i], entries[i], static_cast<unsigned>(i));
+
+  readConstants(object.at("constantInfo_"));
+  d.maskConstant =
+      object.at("maskingConstId_")
+          .getInt(-1, std::max<int64_t>(static_cast<int64_t>(d.constants.size()) - 1, -1));
+  Cursor operations = object.at("computeOp_");
+  std::vector<Cursor> computeOps = operations.elements();
+  if (operations.isValid() && computeOps.size() != 1)
+    operations.fail("expected one operation, found " + std::to_string(computeOps.size()));
+  if (!computeOps.empty())
+    readCompute(computeOps[0]);
+}
+
+void DescriptorReader::readStages(const Cursor &stages) {
+  ObjectReader object(stages, d);
+  ObjectReader stage(object.at("0"), d);
+  readStage(stage.at("ss_"), /*isEpilogue=*/false);
+  readStage(stage.at("el_"), /*isEpilogue=*/true);
+}
+
+void DescriptorReader::readStage(const Cursor &stage, bool isEpilogue) {
+  ObjectReader object(stage, d);
+  object.expect("name_", "\"core\"");
+  for (Dim &dim : d.dims) {
+    Cursor size = object.at(dim.name + "_");
+    int64_t value = size.getInt(1, kMaxSize);
+    if (isEpilogue && size.isValid() && value != dim.coreSize)
+      size.fail("differs from the steady state's " + std::to_string(dim.coreSize) +
+                ": work slices of unequal size are not supported");
+    dim.coreSize = value;
+  }
+  // Empty in all known files, absent in the older form.
+  for (const char *name : kStageObjects)
+    if (std::optional<Cursor> field = object.find(name))
+      if (!field->isObject() || !field->fields().empty())
+        object.keep(*field);
+}
+
+void DescriptorReader::readLayouts(const Cursor &infos) {
+  for (auto &[label, info] : infos.fields()) {
+    ObjectReader object(info, d);
+    LayoutClass layout;
+    layout.label = label;
+    Cursor order = object.at("layoutDimOrder_"), sticks = object.at("stickDimOrder_");
+    layout.dimOrder = order.getStrings();
+    for (const std::string &dim : layout.dimOrder)
+      readDimName(order, dim);
+    layout.stickDims = sticks.getStrings();
+    for (const std::string &dim : layout.stickDims)
+      readDimName(sticks, dim);
+    Cursor sizes = object.at("stickSize_");
+    for (const Cursor &size : sizes.elements())
+      layout.stickSizes.push_back(size.getInt(1, kMaxSize));
+    if (sizes.isValid() && layout.stickSizes.size() != layout.stickDims.size())
+      sizes.fail("expected a size for each of " + std::to_string(layout.stickDims.size()) +
+                 " stick dims");
+    d.layouts.push_back(std::move(layout));
+  }
+}
+
+void DescriptorReader::readTensor(const Cursor &node, const Cursor &labeled, unsigned position) {
+  Tensor tensor;
+  const LayoutClass *layout = nullptr;
+  {
+    ObjectReader object(labeled, d);
+    object.at("ldsIdx_").getInt(position, position);
+    tensor.name = object.at("dsName_").getString();
+    Cursor label = object.at("dsType_");
+    tensor.label = label.getString();
+    for (const LayoutClass &candidate : d.layouts)
+      if (candidate.label == tensor.label)
+        layout = &candidate;
+    if (!layout)
+      label.fail("unknown layout class \"" + tensor.label + "\": it is not in primaryDsInfo_");
+    Cursor scale = object.at("scale_");
+    for (const Cursor &element : scale.elements())
+      tensor.scale.push_back(element.getInt(-2, 1));
+    if (scale.isValid() && layout && tensor.scale.size() != layout->dimOrder.size())
+      scale.fail("expected a scale for each of " + std::to_string(layout->dimOrder.size()) +
+                 " dims of layout class \"" + tensor.label + "\"");
+    tensor.wordLength = object.at("wordLength").getInt(1, 64);
+    tensor.format = readFormat(object.at("dataFormat_"));
+    tensor.presentInHbm = tensor.presentInLx = false;
+    for (auto &[memory, presence] : object.at("memOrg_").fields()) {
+      presence.expect(R"({"isPresent":1})");
+      if (memory == "hbm")
+        tensor.presentInHbm = true;
+      else if (memory == "lx")
+        tensor.presentInLx = true;
+      else
+        presence.fail("unknown memory \"" + memory + "\"");
+    }
+  }
+
+  ObjectReader object(node, d);
+  object.expect("nodeType_", "\"allocate\"");
+  object.expect("prev_", "\"\"");
+  object.at("ldsIdx_").getInt(position, position);
+  Cursor component = object.at("component_");
+  std::string where = component.getString();
+  if (where == "lx")
+    tensor.component = Component::LX;
+  else if (where != "hbm")
+    component.fail("unknown component \"" + where + "\"");
+  object.derived("name_", "allocate-" + tensor.name + "_" + where);
+  if (std::optional<Cursor> symbolic = object.find("isStartAddrSymbolic_"))
+    tensor.symbolicAddress = symbolic->getInt(1, 1) == 1;
+  Cursor order = object.at("layoutDimOrder_");
+  tensor.dimOrder = order.getStrings();
+  for (const std::string &dim : tensor.dimOrder)
+    readDimName(order, dim);
+  Cursor maxSizes = object.at("maxDimSizes_");
+  for (const Cursor &size : maxSizes.elements())
+    tensor.maxDimSizes.push_back(size.getInt(-1, kMaxSize));
+  if (maxSizes.isValid() && tensor.maxDimSizes.size() != tensor.dimOrder.size())
+    maxSizes.fail("expected an entry for each of " + std::to_string(tensor.dimOrder.size()) +
+                  " dims");
+
+  Cursor indirection = object.at("indirectAllocType_");
+  std::string kind = indirection.getString();
+  if (kind == "index_tensor")
+    tensor.indirection = Indirection::IndexTensor;
+  else if (kind == "value_tensor")
+    tensor.indirection = Indirection::ValueTensor;
+  else if (kind != "no_indirection")
+    indirection.fail("unknown indirection \"" + kind + "\"");
+  if (std::optional<Cursor> partner = object.find("relatedIndirectAccessAlloc_"))
+    tensor.relatedAllocation = partner->getString();
+  if (tensor.indirection == Indirection::IndexTensor)
+    object.expect("indexTensorType_", "\"index\"");
+
+  readAddresses(object.at("startAddressCoreCorelet_"), tensor);
+  if (std::optional<Cursor> gaps = object.find("backGapCore_"))
+    readBackGap(*gaps, tensor);
+  readCoordinates(object.at("coordinates_"), tensor);
+  d.tensors.push_back(std::move(tensor));
+}
+
+void DescriptorReader::readAddresses(const Cursor &addresses, Tensor &tensor) {
+  ObjectReader object(addresses, d);
+  object.expect("dim_prop_func", R"([{"Map":{}},{"Const":{}},{"Const":{}}])");
+  object.expect("dim_prop_attr", R"([{"factor_":)" + std::to_string(d.numCores) +
+                                     R"(,"label_":"core"},{"factor_":1,"label_":"corelet"},)"
+                                     R"({"factor_":1,"label_":"time"}])");
+  tensor.startAddress.assign(static_cast<size_t>(d.numCores), 0);
+  forEachCore(object.at("data_"), "[", ", 0, 0]", [&](size_t core, const Cursor &address) {
+    tensor.startAddress[core] = address.getIntOrDecimalString();
+  });
+}
+
+void DescriptorReader::readBackGap(const Cursor &gaps, Tensor &tensor) {
+  auto checked = [](const Cursor &gap) {
+    int64_t value = gap.getIntOrDecimalString();
+    if (value < -kMaxSize || value > kMaxSize)
+      gap.fail("gap out of range");
+    return value;
+  };
+  for (auto &[dim, entries] : gaps.fields()) {
+    std::vector<int64_t> values;
+    if (entries.isObject() && entries.find("-1")) {
+      if (entries.fields().size() != 1)
+        entries.fail("expected one gap for all cores (\"-1\") or one a core");
+      values.push_back(checked(*entries.find("-1")));
+    } else {
+      values.assign(static_cast<size_t>(d.numCores), 0);
+      forEachCore(entries, "", "",
+                  [&](size_t core, const Cursor &gap) { values[core] = checked(gap); });
+    }
+    tensor.backGap.emplace_back(readDimName(entries, dim), std::move(values));
+  }
+}
+
+void DescriptorReader::readCoordinates(const Cursor &coordinates, Tensor &tensor) {
+  ObjectReader object(coordinates, d);
+  for (auto &[dim, info] : object.at("coordInfo").fields()) {
+    ObjectReader fields(info, d);
+    DimCoordinate coordinate;
+    coordinate.dim = readDimName(info, dim);
+    coordinate.spatial = fields.at("spatial").getInt(0, 16);
+    coordinate.temporal = fields.at("temporal").getInt(0, 16);
+    coordinate.elemArr = fields.at("elemArr").getInt(0, 16);
+    coordinate.padding = fields.at("padding").getString();
+    readFolds(fields.at("folds"), coordinate);
+    tensor.coordinates.push_back(std::move(coordinate));
+  }
+  Cursor slices = object.at("coreIdToWkSlice_");
+  if (!slices.isObject() || slices.fields().empty()) {
+    slices.fields();
+    return;
+  }
+  tensor.coreToSlice.resize(static_cast<size_t>(d.numCores));
+  forEachCore(slices, "", "", [&](size_t core, const Cursor &entry) {
+    for (auto &[dim, slice] : entry.fields())
+      tensor.coreToSlice[core].emplace_back(readDimName(slice, dim), slice.getInt(0, kMaxCores));
+  });
+}
+
+void DescriptorReader::readFolds(const Cursor &folds, DimCoordinate &coordinate) {
+  ObjectReader object(folds, d);
+  Cursor functions = object.at("dim_prop_func"), attributes = object.at("dim_prop_attr");
+  std::vector<Cursor> funcs = functions.elements(), attrs = attributes.elements();
+  size_t expected = static_cast<size_t>(coordinate.elemArr) + 3;
+  if (functions.isValid() && funcs.size() != expected)
+    functions.fail("expected " + std::to_string(expected) + " folds (elemArr + 3), found " +
+                   std::to_string(funcs.size()));
+  if (attributes.isValid() && attrs.size() != expected)
+    attributes.fail("expected " + std::to_string(expected) + " folds (elemArr + 3), found " +
+                    std::to_string(attrs.size()));
+  for (size_t i = 0; i < std::min(funcs.size(), attrs.size()); ++i) {
+    Fold fold;
+    ObjectReader func(funcs[i], d);
+    ObjectReader affine(func.at("Affine"), d);
+    fold.alpha = affine.at("alpha_").getInt(-kMaxSize, kMaxSize);
+    fold.beta = affine.at("beta_").getInt(-kMaxSize, kMaxSize);
+    ObjectReader attr(attrs[i], d);
+    fold.factor = attr.at("factor_").getInt(1, kMaxSize);
+    fold.label = attr.at("label_").getString();
+    coordinate.folds.push_back(std::move(fold));
+  }
+}
+
+void DescriptorReader::readConstants(const Cursor &constants) {
+  // "{}" as a string is what the reference writes when there are none.
+  if (constants.isString()) {
+    constants.expect("\"{}\"");
+    return;
+  }
+  auto entries = constants.fields();
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const Cursor &entry = entries[i].second;
+    if (entries[i].first != std::to_string(i))
+      entry.fail("constants are numbered from \"0\" upwards");
+    ObjectReader object(entry, d);
+    Constant constant;
+    constant.format = readFormat(object.at("dataFormat_"));
+    constant.name = object.at("name_").getString();
+    ObjectReader data(object.at("data_"), d);
+    data.expect("dim_prop_func", R"([{"Const":{}},{"Const":{}},{"Map":{}}])");
+    data.expect("dim_prop_attr", R"([{"factor_":)" + std::to_string(d.numCores) +
+                                     R"(,"label_":"core"},{"factor_":1,"label_":"corelet"},)"
+                                     R"({"factor_":1,"label_":"time"}])");
+    Cursor map = data.at("data_");
+    if (map.isObject() && map.fields().size() != 1)
+      map.fail("expected one entry \"[0, 0, 0]\"");
+    Cursor bits = map.at("[0, 0, 0]");
+    std::vector<Cursor> values = bits.elements();
+    if (bits.isValid() && values.size() != 1)
+      bits.fail("expected one value");
+    if (!values.empty())
+      constant.bits = static_cast<uint32_t>(values[0].getInt(0, 0xFFFFFFFFll));
+    d.constants.push_back(std::move(constant));
+  }
+}
+
+std::vector<unsigned> DescriptorReader::readTensorRefs(const Cursor &list) {
+  std::vector<unsigned> result;
+  for (const Cursor &entry : list.elements()) {
+    std::string text = entry.getString();
+    size_t suffix = text.rfind("-idx");
+    std::optional<int64_t> index;
+    if (suffix != std::string::npos)
+      index = json::parseDecimal(std::string_view(text).substr(suffix + 4));
+    if (!index || *index < 0 || *index >= static_cast<int64_t>(d.tensors.size()) ||
+        text != d.tensors[static_cast<size_t>(*index)].name + "-idx" + std::to_string(*index)) {
+      entry.fail("\"" + text + "\" names no entry of labeledDs_ (\"<dsName_>-idx<ldsIdx_>\")");
+      return result;
+    }
+    result.push_back(static_cast<unsigned>(*index));
+  }
+  return result;
+}
+
+void DescriptorReader::readCompute(const Cursor &compute) {
+  ObjectReader object(compute, d);
+  d.executionUnit = object.at("exUnit").getString();
+  Cursor name = object.at("opFuncName");
+  if (name.isValid() && name.getString() != d.opFunc)
+    name.fail("\"" + name.getString() + "\" differs from the root key's \"" + d.opFunc + "\"");
+  {
+    ObjectReader attributes(object.at("attributes_"), d);
+    d.format = readFormat(attributes.at("dataFormat_"));
+    d.fidelity = attributes.at("fidelity_").getString();
+  }
+  object.expect("location", "\"Inner\"");
+  d.inputs = readTensorRefs(object.at("inputLabeledDs"));
+  d.outputs = readTensorRefs(object.at("outputLabeledDs"));
+  if (std::optional<Cursor> indices = object.find("indirectAccessIndexLabeledDs"))
+    d.indexTensors = readTensorRefs(*indices);
+}
+
+std::variant<Descriptor, ReadError> readDescriptor(std::string_view text,
+                                                   const std::string &fileName) {
+  auto report = [&](const json::Error &error) {
+    std::string prefix = fileName.empty() ? "" : fileName + ": ";
+    return ReadError{error.where, prefix + error.message};
+  };
+  auto parsed = json::parse(text);
+  if (auto *error = std::get_if<json::Error>(&parsed))
+    return report(*error);
+  std::optional<json::Error> error;
+  Descriptor descriptor;
+  DescriptorReader(Cursor(std::get<json::Document>(parsed), error), descriptor).read();
+  if (error)
+    return report(*error);
+  return descriptor;
+}
+
+} // namespace spyre::sdsc

@@ -1,0 +1,276 @@
+//===- DescriptorJsonTest.cpp - Reading and writing descriptor files ------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every descriptor of the reference data is read and written back to equal JSON
+// with the reference's key order; damaged files yield errors, never crashes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReferenceData.h"
+
+#include "spyre/SuperDSC/DescriptorJson.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <sstream>
+
+using namespace spyre::sdsc;
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+namespace {
+
+std::string write(const Descriptor &descriptor, Form form, bool pretty = false) {
+  std::ostringstream os;
+  WriteOptions options;
+  options.form = form;
+  options.pretty = pretty;
+  writeDescriptor(descriptor, os, options);
+  return os.str();
+}
+
+Form getForm(const std::string &text) {
+  return text.find("\"symbolicDimInfo_\"") == std::string::npos ? Form::June2026 : Form::August2026;
+}
+
+std::string readOrFail(const std::string &text, Descriptor &descriptor) {
+  auto result = readDescriptor(text, "");
+  if (auto *error = std::get_if<ReadError>(&result))
+    return error->where + ": " + error->message;
+  descriptor = std::get<Descriptor>(std::move(result));
+  return "";
+}
+
+/// The error of reading \p document, "" if there is none.
+std::string readError(const ordered_json &document) {
+  Descriptor descriptor;
+  return readOrFail(document.dump(), descriptor);
+}
+
+ordered_json load(const std::string &name) {
+  return ordered_json::parse(test::readFile(test::getDataDir() / "superdsc" / name));
+}
+
+/// The one operation of \p document.
+ordered_json &getDsc(ordered_json &document) {
+  return document.begin().value()["dscs_"][0].begin().value();
+}
+
+TEST(DescriptorJson, RoundTripsEveryReferenceDescriptor) {
+  int count = 0;
+  for (const auto &[name, text] : test::getAllDescriptors()) {
+    Descriptor descriptor;
+    ASSERT_EQ(readOrFail(text, descriptor), "") << name;
+    // Nothing of the published forms is carried along unread.
+    EXPECT_TRUE(descriptor.unknownFields.empty()) << name;
+    std::string written = write(descriptor, getForm(text));
+    ASSERT_EQ(json::parse(written), json::parse(text)) << name;
+    // Key order too: a dump that keeps the order is the same text.
+    ASSERT_EQ(ordered_json::parse(written).dump(), ordered_json::parse(text).dump()) << name;
+    ++count;
+  }
+  EXPECT_GE(count, 500);
+}
+
+TEST(DescriptorJson, PrettyTextIsTheReferencesText) {
+  for (const char *name : {"bundles/softmax_512x1024/sdsc_0.json", "cases/mm_m8_n4/sdsc_0.json"}) {
+    std::string text = test::readFile(test::getDataDir() / "superdsc" / name);
+    Descriptor descriptor;
+    ASSERT_EQ(readOrFail(text, descriptor), "");
+    EXPECT_EQ(write(descriptor, getForm(text), /*pretty=*/true), text) << name;
+  }
+}
+
+TEST(DescriptorJson, FieldsMeanWhatTheReferenceSays) {
+  Descriptor d;
+  ASSERT_EQ(readOrFail(load("bundles/attention_1x32x512x128/sdsc_2.json").dump(), d), "");
+  EXPECT_EQ(d.opFunc, "shuffle");
+  EXPECT_EQ(d.index, 2);
+  EXPECT_EQ(d.executionUnit, "sfp");
+  EXPECT_EQ(d.numCores, 32);
+  ASSERT_EQ(d.dims.size(), 3u);
+  EXPECT_EQ(d.dims[1].name, "x");
+  EXPECT_EQ(d.dims[1].numSlices, 32);
+  ASSERT_EQ(d.tensors.size(), 2u);
+  EXPECT_EQ(d.tensors[0].component, Component::LX);
+  EXPECT_EQ(d.tensors[0].coreToSlice.size(), 32u);
+  EXPECT_FALSE(d.tensors[0].symbolicAddress);
+  ASSERT_TRUE(d.provenance.has_value());
+}
+
+TEST(DescriptorJson, FormsDifferInTheEmptyObjectsAndTheHandle) {
+  std::string text = load("bundles/softmax_512x1024/sdsc_0.json").dump();
+  Descriptor descriptor;
+  ASSERT_EQ(readOrFail(text, descriptor), "");
+  ordered_json expected = ordered_json::parse(text);
+  expected.begin().value().erase("debug_handle_");
+  for (const char *stage : {"ss_", "el_"})
+    for (const char *field : {"symbolicDimInfo_", "maxSymbolicVolume_", "coreletSplit_",
+                              "rowSplit_", "peSfpSplit_", "paddingSizes_"})
+      getDsc(expected)["dataStageParam_"]["0"][stage].erase(field);
+  EXPECT_EQ(write(descriptor, Form::June2026), expected.dump());
+}
+
+TEST(DescriptorJson, UnknownFieldsSurvive) {
+  ordered_json document = load("cases/mm_m8_n4/sdsc_0.json");
+  document.begin().value()["futureField"] = {{"a", 1}};
+  ordered_json &dsc = getDsc(document);
+  dsc["target_"] = "senulator";
+  dsc["odd/name~1"] = 3;
+  dsc["scheduleTree_"][1]["name_"] = "mine";
+  dsc["scheduleTree_"][2]["extra"] = {1, 2, "x"};
+  dsc["dataStageParam_"]["0"]["ss_"]["paddingSizes_"] = {{"x", {{"padFront_", 1}}}};
+  Descriptor descriptor;
+  ASSERT_EQ(readOrFail(document.dump(), descriptor), "");
+  EXPECT_EQ(descriptor.unknownFields.size(), 6u);
+  EXPECT_EQ(json::parse(write(descriptor, Form::June2026)), json::parse(document.dump()));
+  // Renumbering keeps them.
+  descriptor.index = 7;
+  json renumbered = json::parse(write(descriptor, Form::June2026));
+  EXPECT_EQ(renumbered["7_batchmatmul"]["futureField"]["a"], 1);
+}
+
+TEST(DescriptorJson, EmptyConstantsMayBeAnObject) {
+  ordered_json document = load("cases/pw_exp_2d_1c/sdsc_0.json");
+  getDsc(document)["constantInfo_"] = ordered_json::object();
+  EXPECT_EQ(readError(document), "");
+}
+
+TEST(DescriptorJson, ErrorsSayWhereAndWhat) {
+  const ordered_json good = load("cases/mm_m8_n4/sdsc_0.json");
+  auto check = [&](auto change, const std::string &expected) {
+    ordered_json document = good;
+    change(document);
+    EXPECT_EQ(readError(document), expected);
+  };
+  check([](ordered_json &d) { getDsc(d).erase("N_"); },
+        "/0_batchmatmul/dscs_/0/batchmatmul: missing field \"N_\"");
+  check([](ordered_json &d) { getDsc(d)["N_"]["mb_"] = "eight"; },
+        "/0_batchmatmul/dscs_/0/batchmatmul/N_/mb_: expected an integer, found a string");
+  check([](ordered_json &d) { getDsc(d)["N_"]["mb_"] = 0; },
+        "/0_batchmatmul/dscs_/0/batchmatmul/N_/mb_: integer out of range: 0 is not in "
+        "[1, 1099511627776]");
+  check([](ordered_json &d) { getDsc(d)["labeledDs_"][1]["dsType_"] = "WEIGHT"; },
+        "/0_batchmatmul/dscs_/0/batchmatmul/labeledDs_/1/dsType_: unknown layout class "
+        "\"WEIGHT\": it is not in primaryDsInfo_");
+  check([](ordered_json &d) { getDsc(d)["scheduleTree_"][0]["layoutDimOrder_"][0] = "k"; },
+        "/0_batchmatmul/dscs_/0/batchmatmul/scheduleTree_/0/layoutDimOrder_: unknown dim \"k\": "
+        "it is not in N_");
+  check([](ordered_json &d) { getDsc(d)["labeledDs_"][1]["dataFormat_"] = "FP17"; },
+        "/0_batchmatmul/dscs_/0/batchmatmul/labeledDs_/1/dataFormat_: unknown data format "
+        "\"FP17\"");
+  check([](ordered_json &d) { d.begin().value()["coreletFoldProp_"]["factor_"] = 2; },
+        "/0_batchmatmul/coreletFoldProp_: unsupported value {\"factor_\":2,\"label_\":"
+        "\"corelet\"}, only {\"factor_\":1,\"label_\":\"corelet\"} is");
+  check([](ordered_json &d) { d.begin().value()["coreIdToWkSlice_"].erase("3"); },
+        "/0_batchmatmul/coreIdToWkSlice_: expected an entry for each of 32 cores, found 31");
+  check([](ordered_json &d) { getDsc(d)["dataStageParam_"]["0"]["el_"]["mb_"] = 1; },
+        "/0_batchmatmul/dscs_/0/batchmatmul/dataStageParam_/0/el_/mb_: differs from the steady "
+        "state's 32: work slices of unequal size are not supported");
+  check([](ordered_json &d) { getDsc(d)["computeOp_"][0]["inputLabeledDs"][0] = "Tensor9-idx9"; },
+        "/0_batchmatmul/dscs_/0/batchmatmul/computeOp_/0/inputLabeledDs/0: \"Tensor9-idx9\" names "
+        "no entry of labeledDs_ (\"<dsName_>-idx<ldsIdx_>\")");
+  check([](ordered_json &d) { getDsc(d)["maskingConstId_"] = 0; },
+        "/0_batchmatmul/dscs_/0/batchmatmul/maskingConstId_: integer out of range: 0 is not in "
+        "[-1, -1]");
+  check([](ordered_json &d) { d = {{"version", 2}, {"0_add", {}}}; },
+        "/version: version 2 is newer than this reader's, 1");
+  check([](ordered_json &d) { d = ordered_json::array(); }, "/: expected an object, found a list");
+
+  auto result = readDescriptor("{\n  \"0_add\": {,", "sdsc_0.json");
+  ASSERT_TRUE(std::holds_alternative<ReadError>(result));
+  EXPECT_EQ(std::get<ReadError>(result).where, "2:13");
+  EXPECT_EQ(std::get<ReadError>(result).message.substr(0, 13), "sdsc_0.json: ");
+  result = readDescriptor(std::string(100000, '['), "");
+  EXPECT_EQ(std::get<ReadError>(result).where, "1:65");
+  EXPECT_EQ(std::get<ReadError>(result).message, "nested deeper than 64 levels");
+}
+
+/// Reads \p text, and writes what could be read: neither may crash or throw.
+void exercise(const std::string &text) {
+  auto result = readDescriptor(text, "f");
+  if (auto *error = std::get_if<ReadError>(&result)) {
+    EXPECT_FALSE(error->message.empty());
+    EXPECT_FALSE(error->where.empty()) << error->message;
+    return;
+  }
+  std::string written = write(std::get<Descriptor>(result), Form::August2026);
+  Descriptor again;
+  EXPECT_EQ(readOrFail(written, again), "");
+}
+
+TEST(DescriptorJson, TruncatedFilesAreErrors) {
+  std::string text = load("cases/gather_rows/sdsc_0.json").dump();
+  for (size_t length = 0; length < text.size(); ++length) {
+    auto result = readDescriptor(std::string_view(text).substr(0, length), "f");
+    ASSERT_TRUE(std::holds_alternative<ReadError>(result)) << length;
+  }
+}
+
+TEST(DescriptorJson, FlippedBytesNeverCrash) {
+  std::string text = load("bundles/small/softmax_33x100_4c/sdsc_1.json").dump();
+  std::mt19937 random(1);
+  for (int i = 0; i < 3000; ++i) {
+    std::string damaged = text;
+    for (int k = 0; k < 1 + i % 3; ++k)
+      damaged[random() % damaged.size()] = static_cast<char>(random() % 256);
+    exercise(damaged);
+  }
+}
+
+/// Replaces, erases or retypes one random value of a document.
+void mutate(ordered_json &document, std::mt19937 &random) {
+  ordered_json *node = &document;
+  for (int depth = static_cast<int>(random() % 12);
+       depth > 0 && node->is_structured() && !node->empty(); --depth) {
+    auto it = node->begin();
+    std::advance(it, static_cast<int>(random() % node->size()));
+    node = &*it;
+  }
+  static const std::vector<ordered_json> values = {nullptr,
+                                                   true,
+                                                   0,
+                                                   1,
+                                                   -1,
+                                                   3,
+                                                   1 << 30,
+                                                   -9223372036854775807ll,
+                                                   18446744073709551615ull,
+                                                   1.5,
+                                                   "",
+                                                   "x",
+                                                   "999",
+                                                   "{}",
+                                                   ordered_json::array(),
+                                                   ordered_json::object(),
+                                                   {1, 2},
+                                                   {{"a", 1}}};
+  if (node->is_structured() && !node->empty() && random() % 3 == 0) {
+    auto it = node->begin();
+    std::advance(it, static_cast<int>(random() % node->size()));
+    node->erase(it);
+  } else {
+    *node = values[random() % values.size()];
+  }
+}
+
+TEST(DescriptorJson, MutatedDocumentsNeverCrash) {
+  std::mt19937 random(2);
+  for (const char *name :
+       {"cases/gather_rows/sdsc_0.json", "bundles/small/softmax_33x100_4c/sdsc_1.json",
+        "bundles/attention_1x32x512x128/sdsc_2.json"}) {
+    const ordered_json good = load(name);
+    for (int i = 0; i < 1500; ++i) {
+      ordered_json document = good;
+      mutate(document, random);
+      exercise(document.dump());
+    }
+  }
+}
+
+} // namespace
