@@ -13,6 +13,7 @@ import numpy as np
 DL16_MAX = 8573157376.0
 # Value distance to the next code, relative to a value at the start of a binade.
 DL16_STEP = 2.0**-9
+BLOCK = 1 << 18
 
 # PyTorch dtype name -> NumPy dtype of the stored array.
 STORED = {
@@ -57,6 +58,9 @@ def round_to_dl16(values):
     zero bits is zero, the code of all ones is the one infinity/NaN.
     """
     values = np.asarray(values, dtype=np.float64)
+    if values.size > BLOCK:  # large arrays block by block: the work below makes many copies
+        flat = values.reshape(-1)
+        return np.concatenate([round_to_dl16(flat[i : i + BLOCK]) for i in range(0, flat.size, BLOCK)]).reshape(values.shape)
     with np.errstate(over="ignore", invalid="ignore"):
         _, exponent = np.frexp(values)
         exponent = np.clip(exponent - 1, -31, 32)

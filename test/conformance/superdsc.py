@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+# superdsc.py - Neutral operation cases against their reference bundles
+#
+# Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Writes each case as L3, converts it to a bundle and compares descriptors and
+# bundle.mlir with the reference. A case without known faults of the reference
+# must be equal; a case with some must differ, and only in what they explain.
+# An executable case is also run on the emulator in checked mode with random
+# inputs, and compared with a direct evaluation in float64. Rules: the README
+# beside the data.
+"""Neutral operations -> L3 -> bundle, against reference files and a direct evaluation."""
+
+import gzip
+import json
+import pathlib
+import re
+import shutil
+import sys
+import zlib
+
+import numpy as np
+
+from lib import evaluate, formats, harness, l3text, neutral, sdsccompare, tolerance
+from lib.harness import Case, UsageError
+
+# Cases of random_ops have no group of their own: by operation.
+GROUPS = {
+    "batchmatmul": "matmul",
+    "batchmatmulfp8": "fp8",
+    "ReStickifyOpHBM": "restickify",
+    "topkvalue": "topk",
+    "topkindex": "topk",
+    "dl16tofp32": "cast",
+    "fp32todl16": "cast",
+    "fp8todl16": "cast",
+    "qfp8ch": "cast",
+    "exx2": "layernorm",
+    "layernormscale": "layernorm",
+    "layernormnorm": "layernorm",
+}
+
+
+class Reference:
+    """A case and what the reference front end wrote for it."""
+
+    def __init__(self, case, descriptors, bundle):
+        self.case, self.descriptors, self.bundle = case, descriptors, bundle
+
+
+def collect(options):
+    cases = []
+    for text in options.paths:
+        path = pathlib.Path(text)
+        if path.is_dir():
+            found = sorted(path.rglob("case.json"))
+            for file in found:
+                case = read_json(file)
+                cases.append(make_case(case, file.parent.name, lambda folder=file.parent, case=case: read_folder(folder, case)))
+        elif path.name.endswith(".json.gz"):
+            with gzip.open(path, "rt") as file:
+                for entry in json.load(file):
+                    case = entry["case"]
+                    descriptors = entry["sdsc"] if isinstance(entry["sdsc"], list) else [entry["sdsc"]]
+                    reference = Reference(case, descriptors, entry["bundle"])
+                    cases.append(make_case(case, case["name"], lambda reference=reference: reference))
+        else:
+            raise UsageError(f"{text} is neither a folder nor a .json.gz file")
+    return cases
+
+
+def make_case(case, name, load):
+    return Case(name, load, group=group_of(case), cores=cores_of(case["specs"]))
+
+
+def group_of(case):
+    if case.get("group"):
+        return case["group"]
+    spec = case["specs"][0]
+    return GROUPS.get(spec["op"]) or ("reduction" if spec["is_reduction"] else "pointwise")
+
+
+def cores_of(specs):
+    cores = 1
+    for spec in specs:
+        if spec["kind"] == "loop":
+            cores = max(cores, cores_of(spec["body"]))
+        else:
+            product = 1
+            for entry in spec["iteration_space"]:
+                product *= entry["split"]
+            cores = max(cores, product)
+    return cores
+
+
+def read_json(path):
+    with open(path) as file:
+        return json.load(file)
+
+
+def read_folder(folder, case):
+    files = sorted(folder.glob("sdsc_[0-9]*.json"), key=lambda p: int(re.search(r"\d+", p.name)[0]))
+    return Reference(case, [read_json(file) for file in files], (folder / "bundle.mlir").read_text())
+
+
+def conversion(config, symbolic=None):
+    """The conversion pass with a case's configuration."""
+
+    def flag(value):
+        return "true" if value else "false"
+
+    symbolic = config["symbolic_args"] if symbolic is None else symbolic
+    return f"--convert-spyre-to-superdsc=symbolic-args={flag(symbolic)} unroll-loops={flag(config['unroll_loops'])}"
+
+
+def emit(tools, options, program, folder, symbolic=None, form="2026-06"):
+    """Text -> L3 -> sdsc -> bundle directory. Returns (bundle folder, Result of a failure or None)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    planned, converted, bundle = folder / "planned.mlir", folder / "sdsc.mlir", folder / "program"
+    planned.write_text(l3text.write_module(program))
+    steps = [
+        [tools("spyre-opt"), planned, conversion(program.config, symbolic), "-o", converted],
+        [tools("spyre-translate"), "--sdsc-to-bundle", f"--superdsc-form={form}", converted, "-o", bundle],
+    ]
+    for step in steps:
+        bad = harness.failure_of(harness.run_process(step, options.timeout))
+        if bad:
+            return bundle, bad
+    return bundle, None
+
+
+def read_bundle(folder):
+    files = sorted(folder.glob("sdsc_[0-9]*.json"), key=lambda p: int(re.search(r"\d+", p.name)[0]))
+    return [read_json(file) for file in files], (folder / "bundle.mlir").read_text()
+
+
+def compare_with_reference(descriptors, bundle, reference):
+    """None if as it should be, else what is not."""
+    faults = reference.case.get("faults", [])
+    found = []
+    if len(descriptors) != len(reference.descriptors) and not faults:
+        return f"{len(descriptors)} descriptors, the reference has {len(reference.descriptors)}"
+    for number, (got, expected) in enumerate(zip(descriptors, reference.descriptors)):
+        found += [(f"sdsc_{number}.json{path}", a, b) for path, a, b in sdsccompare.descriptor_differences(got, expected)]
+    lines = sdsccompare.bundle_differences(bundle, reference.bundle)
+    if not faults:
+        if found:
+            path, got, expected = found[0]
+            return f"{path} is {got}, the reference has {expected} ({len(found)} differences)"
+        if lines:
+            number, got, expected = lines[0]
+            return f"bundle.mlir line {number} is '{got}', the reference has '{expected}'"
+        return None
+    if not found and not lines:
+        return f"equal to the reference, which has the faults {faults}"
+    path = sdsccompare.unexplained([entry[0] for entry in found], faults)
+    if path:
+        got, expected = next((a, b) for p, a, b in found if p == path)
+        return f"{path} is {got}, the reference has {expected}; its faults {faults} do not explain that"
+    if lines and not set(faults) & sdsccompare.IN_BUNDLE:
+        return f"bundle.mlir line {lines[0][0]} is '{lines[0][1]}', the reference has '{lines[0][2]}'; its faults {faults} do not explain that"
+    return None
+
+
+def parameter_order(bundle):
+    """Numbers k of the parameters %arg_<k>_base_addr, in order."""
+    signature = re.search(r"func\.func[^(]*\((.*?)\)\s*(?:attributes.*)?\{", bundle, re.S)
+    return [int(k) for k in re.findall(r"%arg_(\d+)_base_addr", signature[1] if signature else "")]
+
+
+def run_numbers(tools, options, reference, scratch, keep):
+    """Emits a runnable variant, runs it in checked mode and compares. A failed Result, or None."""
+    program = l3text.runnable(neutral.build_program(reference.case))
+    folder, bad = emit(tools, options, program, scratch / "run", symbolic=True, form="2026-08")
+    if bad:
+        bad.reason = f"for running: {bad.reason}"
+        return bad
+    seed = options.seed * 1000003 + zlib.crc32(json.dumps(reference.case["specs"], sort_keys=True).encode())
+    inputs, expected = evaluate.run_arrays(program, seed)
+    order = parameter_order((folder / "bundle.mlir").read_text())
+    bind = scratch / "bind.json"
+    bind.write_text(json.dumps(evaluate.binding(program, order)))
+    np.savez(scratch / "inputs.npz", **inputs)
+    outputs = scratch / "outputs.npz"
+    command = [tools("spyre-run"), folder, "--bind", bind, "--inputs", scratch / "inputs.npz", "--outputs", outputs, "--check"]
+    if options.jobs > 1:
+        command += ["--threads", "1"]
+    bad = harness.failure_of(harness.run_process(command, options.timeout))
+    if bad:
+        bad.reason = f"run: {bad.reason}"
+        return bad
+    if keep:
+        shutil.copy(outputs, keep / "outputs.npz")
+    return compare_numbers(np.load(outputs), expected, evaluate.traits(program))
+
+
+def compare_numbers(got, expected, traits):
+    for name, (values, mask, dtype) in expected.items():
+        if name not in got.files:
+            return harness.failed(harness.WRONG, f"run: no result {name}")
+        array = got[name]
+        if array.shape != values.shape:
+            return harness.failed(harness.WRONG, f"run: {name} has shape {list(array.shape)}, expected {list(values.shape)}")
+        picked, wanted = array[mask], values[mask]
+        out = evaluate.stored(wanted, dtype)
+        reference = wanted if dtype in formats.FLOATS else None
+        difference = tolerance.compare(picked, out, dtype, reference, traits)
+        if difference:
+            written = "" if mask.all() else " (of the written elements)"
+            return harness.failed(harness.WRONG, f"run: {name}{written} {difference}")
+    return None
+
+
+def judge(options, tools):
+    def run(case, scratch):
+        reference = case.load()
+        faults = reference.case.get("faults", [])
+        keep = harness.keep_folder(options, case)
+        try:
+            program = neutral.build_program(reference.case)
+            folder, bad = emit(tools, options, program, keep or scratch / "emit")
+        except neutral.Inexpressible as error:
+            return harness.failed(harness.REFUSED, str(error))
+        if bad:
+            if 12 in faults and bad.outcome in (harness.REFUSED, harness.WRONG) and re.search(r"error:", bad.reason):
+                return harness.Result(harness.REFUSED, True, bad.reason)  # a stick slice that starts inside a stick
+            return bad
+        descriptors, bundle = read_bundle(folder)
+        difference = compare_with_reference(descriptors, bundle, reference)
+        if difference:
+            return harness.failed(harness.WRONG, difference)
+        if reference.case.get("executable"):
+            bad = run_numbers(tools, options, reference, scratch, keep)
+            if bad:
+                return bad
+        return harness.right(device_ops=len(descriptors))
+
+    return run
+
+
+def main(argv=None):
+    parser = harness.parser("superdsc.py", __doc__, "superdsc.py test/data/superdsc/cases --group pointwise,reduction", "folder with case.json files below it, or a .json.gz list")
+    return harness.main(parser, collect, judge, argv, cores_select=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
