@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
-#include "spyre/Layout/Layout.h"
+#include "spyre/Layout/TensorLayout.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -237,8 +237,8 @@ LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementTy
   if (rank != shape.size())
     return emitError() << "the layout orders " << rank << " dims, the tensor has " << shape.size();
   ::spyre::layout::TensorLayout layout = getTensorLayout(shape);
-  if (std::optional<std::string> message = ::spyre::layout::check(layout))
-    return emitError() << *message;
+  if (std::vector<std::string> messages = ::spyre::layout::verify(layout); !messages.empty())
+    return emitError() << messages.front();
   std::vector<int64_t> expected = ::spyre::layout::getDeviceSizes(layout);
   if (ArrayRef<int64_t>(expected) != getDeviceSizes())
     return emitError() << "device sizes [" << getDeviceSizes()
@@ -257,8 +257,23 @@ LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementTy
   layout.format = getFormat();
   for (unsigned i = 0; i < getStick().size(); i += 2)
     layout.stick.push_back({static_cast<int>(getStick()[i]), getStick()[i + 1]});
-  ::spyre::layout::setPaddingFromDeviceSizes(
-      layout, std::vector<int64_t>(getDeviceSizes().begin(), getDeviceSizes().end()));
+  // What the device sizes hold beyond the shape is padding.
+  std::vector<::spyre::layout::DeviceDim> plain = ::spyre::layout::getDeviceDims(layout);
+  if (plain.size() != getDeviceSizes().size())
+    return layout;
+  std::vector<int64_t> inMemory(shape.size(), 1), needed(shape.size(), 1);
+  for (auto [dim, size] : llvm::zip_equal(plain, getDeviceSizes())) {
+    if (dim.dim < 0)
+      continue;
+    inMemory[dim.dim] *= size;
+    needed[dim.dim] *= dim.size;
+  }
+  if (inMemory == needed)
+    return layout;
+  layout.paddedShape = layout.shape;
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (inMemory[i] > needed[i])
+      layout.paddedShape[i] = inMemory[i];
   return layout;
 }
 

@@ -197,10 +197,22 @@ void detail::printDeviceOp(OpAsmPrinter &printer, DeviceOpInterface op) {
 // Rules
 //===----------------------------------------------------------------------===//
 
-static ArrayRef<int64_t> getShape(Value value) {
+ArrayRef<int64_t> mlir::spyre::getShape(Value value) {
   if (auto buffer = dyn_cast<BufferType>(value.getType()))
     return buffer.getShape();
   return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+Type mlir::spyre::getElementType(Value value) {
+  if (auto buffer = dyn_cast<BufferType>(value.getType()))
+    return buffer.getElementType();
+  return cast<RankedTensorType>(value.getType()).getElementType();
+}
+
+LayoutAttr mlir::spyre::getLayout(Value value) {
+  if (auto buffer = dyn_cast<BufferType>(value.getType()))
+    return buffer.getLayout();
+  return dyn_cast_or_null<LayoutAttr>(cast<RankedTensorType>(value.getType()).getEncoding());
 }
 
 /// Trip count of the scf.for whose induction variable \p value is; nothing if

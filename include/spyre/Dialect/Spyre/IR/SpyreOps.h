@@ -54,6 +54,11 @@ struct DeviceOpSpec {
 /// name of the OpFunc table.
 DeviceOpInterface buildDeviceOp(OpBuilder &builder, Location loc, const DeviceOpSpec &spec);
 
+/// Shape, element type and layout (null if none) of a tensor or buffer.
+ArrayRef<int64_t> getShape(Value value);
+Type getElementType(Value value);
+LayoutAttr getLayout(Value value);
+
 /// Trip counts of the loops around \p op that its maps use, outermost first;
 /// nothing if one of them is not `scf.for` from 0 to a constant in steps of 1.
 std::optional<SmallVector<int64_t>> getTripCounts(DeviceOpInterface op);

@@ -1,0 +1,109 @@
+//===- Passes.td - From tensors to planned buffers --------*- tablegen -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The passes from L1 to a placed L3, in the order in which they run, and the
+// verifiers of the contracts between them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_TRANSFORMS_PASSES
+#define SPYRE_TRANSFORMS_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def SpyreAssignLayouts : Pass<"spyre-assign-layouts", "::mlir::func::FuncOp"> {
+  let summary = "Give every tensor a device layout (L1 to L2)";
+  let description = [{
+    Input: L1, views folded, iteration dims split so that each coordinate is one
+    dim plus a constant. Output: the same operations on tensors with
+    `#spyre.layout`, and the copies that make every operand readable.
+
+    Arguments and results keep the default layout, the calling convention. An
+    operation's stick dim is the one that moves the fewest elements: each operand
+    must have it in its stick, or not depend on it and be read from lane 0.
+    What does not fit is copied once per value, not once per consumer:
+    `spyre.restickify` moves another dim into the stick; a dim that must be
+    padded in memory (the contraction dim of a matmul's second operand, both
+    dims of a restickify) gets a zero-filled tensor that is as large as the
+    padding, into which the value is copied.
+
+    ```mlir
+    // x @ w.T with w [192, 128]: w's stick is k, the device wants n.
+    %r = spyre.batchmatmul (d0 = 32, d1 = 192, d2 = 128)
+        ins(%x[d0, d2], %w[d1, d2]) -> [d0, d1] : ...
+    // becomes
+    %t = spyre.restickify (d0 = 192, d1 = 128) ins(%w[d0, d1]) -> [d0, d1]
+        : tensor<192x128xf16, #spyre.layout<[2, 192, 64], order [0, 1], SEN169_FP16>>
+       -> tensor<192x128xf16, #spyre.layout<[3, 128, 64], order [1, 0], SEN169_FP16>>
+    %r = spyre.batchmatmul ... ins(%x[d0, d2], %t[d1, d2]) -> [d0, d1] : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
+def SpyreVerifyLayouts : Pass<"spyre-verify-layouts", "::mlir::func::FuncOp"> {
+  let summary = "Check the contract of L2 and report every violation";
+  let description = [{
+    Every tensor has a layout; every operand is readable in its operation's stick
+    dim (L2-1); a contraction's padded region is zero on one side and finite on
+    the other (L2-2); memory that an operation reads beyond the logical extent
+    exists (L2-3); results have the default layout (L2-4).
+  }];
+}
+
+def SpyreDivideWork : Pass<"spyre-divide-work", "::mlir::func::FuncOp"> {
+  let summary = "Divide every operation's iteration space over the cores";
+  let description = [{
+    Writes work slices on every device operation: at most `cores` in all, equal
+    slices, stick dims counted in whole sticks, at most one reduced dim, no
+    operand's span on a core beyond the device's limit. The choice is
+    `spyre::planning::divide` (lib/Planning). With `cores` 1 an operation is still
+    divided where a span demands it.
+  }];
+  let options = [
+    Option<"cores", "cores", "int64_t", "0", "Cores to use; 0: all of the device's">,
+    Option<"search", "search", "bool", "true", "Search all legal divisions with the cost model">];
+}
+
+def SpyreBufferize : Pass<"spyre-bufferize", "::mlir::ModuleOp"> {
+  let summary = "Tensors to buffers (L2 to L3)";
+  let description = [{
+    Every tensor becomes a `!spyre.buffer`: arguments stay arguments, results
+    become output arguments after them, constants become one-stick arguments at
+    the end, everything else a `spyre.alloc` in device memory without a place.
+    A result that is an argument, or that is returned twice, is copied. Argument
+    attributes record role, array name, value and tail.
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
+def SpyrePlaceBuffers : Pass<"spyre-place-buffers", "::mlir::func::FuncOp"> {
+  let summary = "Place buffers in LX or in the pool";
+  let description = [{
+    A buffer goes to LX when every core that reads a part of it has written that
+    part (or holds a copy), and first fit over the lifetimes finds room; an LX
+    buffer records what each core holds. All other buffers share the pool, first
+    fit over lifetimes. Remarks say why a buffer is not kept in LX.
+  }];
+  let options = [
+    Option<"useLX", "lx", "bool", "true", "Keep buffers in LX">,
+    Option<"capacity", "capacity", "int64_t", "0", "LX bytes a core; 0: the device's (for tests)">];
+}
+
+def SpyreVerifyPlan : Pass<"spyre-verify-plan", "::mlir::func::FuncOp"> {
+  let summary = "Check the contract of L3 and report every violation";
+  let description = [{
+    Every buffer is placed inside its memory (L3-1); live buffers do not overlap
+    (L3-2); work slices are at most the device's cores (L3-3), divide their dim
+    evenly, in sticks where the dim is in a stick (L3-4), at most one reduced dim
+    is cut (L3-5); a core reads in LX only what it holds (L3-6); an operand's span
+    on a core is within the limit (L3-7); nothing is read before it is written
+    (L3-8). Notes point at the other side.
+  }];
+}
+
+#endif // SPYRE_TRANSFORMS_PASSES

@@ -1,0 +1,92 @@
+//===- Program.h - What the runtime executes for a program ------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// `program.json` as data: the program's arrays, the device buffers it needs, and
+// the steps from copy-in to copy-out. Each launch names a bundle directory, whose
+// plan and launch spec are read from there. MLIR-free.
+// File format: docs/formats/program.md.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_RUNTIME_PROGRAM_H
+#define SPYRE_RUNTIME_PROGRAM_H
+
+#include "spyre/Runtime/Plan.h"
+
+namespace spyre::runtime {
+
+/// An argument or result of the program, on the host.
+struct HostArray {
+  std::string name; ///< "in0", "out1"
+  HostType dtype = HostType::Float16;
+  std::vector<int64_t> shape;
+};
+
+/// Device memory that the runtime allocates for the program.
+struct DeviceBuffer {
+  std::string name; ///< unique
+  int64_t sizeInBytes = 0;
+  /// How host arrays are laid out in it. Role and array stay unused here.
+  ArgumentSpec layout;
+};
+
+/// Host array to device buffer, with layout and number conversion.
+struct CopyIn {
+  std::string array;
+  std::string buffer;
+};
+
+/// Device buffer to host array.
+struct CopyOut {
+  std::string buffer;
+  std::string array;
+};
+
+/// Fills a one-stick constant's buffer.
+struct Fill {
+  std::string buffer;
+  double value = 0;
+};
+
+/// Runs a bundle with one buffer an argument, in the order of its parameters.
+struct LaunchBundle {
+  std::string bundle; ///< directory inside the program directory
+  std::vector<std::string> buffers;
+};
+
+/// Runs a function of the table of HostFuncs on host arrays.
+struct HostCall {
+  std::string function;
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+};
+
+struct Free {
+  std::string buffer;
+};
+
+struct ProgramStep {
+  std::variant<CopyIn, Fill, LaunchBundle, HostCall, CopyOut, Free> content;
+};
+
+struct Program {
+  static constexpr int64_t kVersion = 1;
+  std::string name;
+  std::string target = "superdsc"; ///< or "ktir"
+  std::string device = "spyre";    ///< variant name of the device description
+  std::vector<HostArray> arguments;
+  std::vector<HostArray> results;
+  std::vector<DeviceBuffer> buffers;
+  std::vector<ProgramStep> steps;
+};
+
+std::variant<Program, FileError> readProgram(std::string_view json);
+void writeProgram(const Program &program, std::ostream &os, bool pretty);
+
+} // namespace spyre::runtime
+
+#endif // SPYRE_RUNTIME_PROGRAM_H
