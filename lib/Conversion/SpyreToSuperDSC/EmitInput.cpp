@@ -1,0 +1,165 @@
+//===- EmitInput.cpp - From an L3 operation to the emission's input -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// See the header.
+//
+//===----------------------------------------------------------------------===//
+
+#include "EmitInput.h"
+
+#include "spyre/Dialect/Spyre/IR/AffineConversion.h"
+#include "spyre/OpFunc/OpFuncTable.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace mlir::spyre;
+namespace layout = ::spyre::layout;
+namespace sdsc = ::spyre::sdsc;
+
+FailureOr<BufferBase> mlir::spyre::getBufferBase(Value buffer, Operation *user) {
+  BufferBase base;
+  if (auto argument = dyn_cast<BlockArgument>(buffer)) {
+    if (isa<func::FuncOp>(argument.getOwner()->getParentOp())) {
+      base.kind = BufferBase::Argument;
+      base.argument = argument.getArgNumber();
+      return base;
+    }
+  }
+  if (auto alloc = buffer.getDefiningOp<AllocOp>()) {
+    PlacementAttr placement = alloc.getPlacementAttr();
+    if (!placement) {
+      InFlightDiagnostic diag = user->emitOpError()
+                                << "uses a buffer without a place; run 'spyre-place-buffers'";
+      diag.attachNote(alloc.getLoc()) << "allocated here";
+      return failure();
+    }
+    base.offsetInBytes = placement.getAddressInBytes();
+    switch (placement.getKind()) {
+    case PlacementKind::HBM:
+      base.kind = BufferBase::Absolute;
+      break;
+    case PlacementKind::Pool:
+      base.kind = BufferBase::Pool;
+      break;
+    case PlacementKind::LX:
+      base.kind = BufferBase::LX;
+      break;
+    }
+    return base;
+  }
+  return user->emitOpError() << "uses a buffer that is neither an argument nor an allocation";
+}
+
+/// \p map over (dims, loops) with the loops that have a value folded away; all
+/// free loops around the op (\p freeTrips) follow the dims.
+static layout::IndexMap fixLoops(const layout::IndexMap &map, unsigned numDims,
+                                 ArrayRef<std::optional<int64_t>> values,
+                                 ArrayRef<unsigned> newPosition, ArrayRef<int64_t> freeTrips) {
+  layout::IndexMap result;
+  result.extents.assign(map.extents.begin(), map.extents.begin() + numDims);
+  result.extents.insert(result.extents.end(), freeTrips.begin(), freeTrips.end());
+  for (const layout::IndexExpr &expr : map.results) {
+    layout::IndexExpr fixed;
+    fixed.constant = expr.constant;
+    for (layout::Digit digit : expr.digits) {
+      if (digit.input >= numDims) {
+        unsigned loop = digit.input - numDims;
+        if (values[loop]) {
+          int64_t part = *values[loop] / digit.divisor;
+          if (digit.modulus)
+            part %= digit.modulus;
+          fixed.constant += digit.coefficient * part;
+          continue;
+        }
+        digit.input = newPosition[loop];
+      }
+      fixed.digits.push_back(digit);
+    }
+    result.results.push_back(layout::simplify(fixed, result.extents));
+  }
+  return result;
+}
+
+static double getNumber(Attribute attribute) {
+  if (auto number = dyn_cast<FloatAttr>(attribute))
+    return number.getValueAsDouble();
+  if (auto truth = dyn_cast<BoolAttr>(attribute))
+    return truth.getValue();
+  return static_cast<double>(cast<IntegerAttr>(attribute).getInt());
+}
+
+FailureOr<sdsc::EmitOp> mlir::spyre::buildEmitOp(DeviceOpInterface op, ArrayRef<LoopState> loops,
+                                                 SmallVectorImpl<BufferBase> &bases) {
+  sdsc::EmitOp emit;
+  StringRef name = op.getOpFuncName();
+  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
+  emit.opFunc = name.str();
+  for (const auto &constant : info->constants)
+    emit.constants.emplace_back(std::string(constant),
+                                getNumber(op.getConstantsAttr().get(StringRef(constant))));
+  for (auto [i, extent] : llvm::enumerate(op.getExtents()))
+    emit.dims.push_back({extent, i < op.getSplits().size() ? op.getSplits()[i] : 1});
+  emit.isReduction = info->category == ::spyre::OpCategory::Reduction ||
+                     info->category == ::spyre::OpCategory::Batchmatmul;
+  emit.kFastCoreOrder = op.getKFast();
+
+  // The maps' symbols are some of the loops around the op, in their order.
+  unsigned numDims = op.getNumDims();
+  SmallVector<int64_t> ranges(op.getExtents());
+  SmallVector<std::optional<int64_t>> values;
+  SmallVector<unsigned> newPosition;
+  for (Value variable : op.getLoopVariables()) {
+    const LoopState *state = llvm::find_if(
+        loops, [&](const LoopState &loop) { return loop.variable == variable; });
+    if (state == loops.end())
+      return op->emitOpError() << "uses a loop variable of no loop around it";
+    ranges.push_back(state->tripCount);
+    values.push_back(state->value);
+    // Free loops are numbered over all loops around the op.
+    unsigned position = numDims;
+    for (const LoopState *loop = loops.begin(); loop != state; ++loop)
+      position += !loop->value;
+    newPosition.push_back(position);
+  }
+  SmallVector<int64_t> freeTrips;
+  for (const LoopState &loop : loops)
+    if (!loop.value)
+      freeTrips.push_back(loop.tripCount);
+  emit.numLoops = freeTrips.size();
+
+  unsigned numInputs = op.getInputs().size();
+  for (unsigned i = 0; i <= numInputs; ++i) {
+    Value value = i < numInputs ? op.getInputs()[i] : op.getDestination();
+    auto type = dyn_cast<BufferType>(value.getType());
+    if (!type)
+      return op->emitOpError() << "works on tensors; bufferize before emitting descriptors";
+    FailureOr<BufferBase> base = getBufferBase(value, op);
+    if (failed(base))
+      return failure();
+    bases.push_back(*base);
+    FailureOr<layout::IndexMap> map = toIndexMap(op.getMap(i), ranges);
+    if (failed(map))
+      return op->emitOpError() << "has an access map that is no sum of digits";
+    sdsc::EmitOperand operand;
+    operand.layout = type.getTensorLayout();
+    operand.access = fixLoops(*map, numDims, values, newPosition, freeTrips);
+    switch (base->kind) {
+    case BufferBase::LX:
+      operand.space = sdsc::Space::LX;
+      break;
+    case BufferBase::Pool:
+      operand.space = sdsc::Space::Pool;
+      break;
+    default:
+      operand.space = sdsc::Space::HBM;
+    }
+    operand.addressInBytes = base->offsetInBytes;
+    emit.operands.push_back(std::move(operand));
+  }
+  return emit;
+}

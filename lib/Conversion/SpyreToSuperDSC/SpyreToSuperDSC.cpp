@@ -1,0 +1,277 @@
+//===- SpyreToSuperDSC.cpp - L3 to SuperDSC -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Walks the planned function in order, emits a descriptor per device operation and a
+// plan of the launches, and turns both into sdsc and sdscbundle operations.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Conversion/SpyreToSuperDSC/SpyreToSuperDSC.h"
+
+#include "BundleBuilder.h"
+#include "EmitInput.h"
+#include "spyre/Device/Device.h"
+#include "spyre/Dialect/Spyre/IR/SpyreOps.h"
+#include "spyre/Dialect/SuperDSC/IR/SdscBundleDialect.h"
+#include "spyre/Dialect/SuperDSC/IR/SdscDialect.h"
+#include "spyre/Layout/TensorLayout.h"
+#include "spyre/Target/SuperDSC/DescriptorConversion.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::spyre {
+#define GEN_PASS_DEF_CONVERTSPYRETOSUPERDSC
+#include "spyre/Conversion/SpyreToSuperDSC/Passes.h.inc"
+} // namespace mlir::spyre
+
+using namespace mlir;
+using namespace mlir::spyre;
+namespace runtime = ::spyre::runtime;
+namespace sdscdata = ::spyre::sdsc;
+
+namespace {
+struct Options {
+  bool symbolic;
+  bool unroll;
+};
+
+class FunctionEmitter {
+public:
+  FunctionEmitter(func::FuncOp func, Options options)
+      : func(func), options(options), builder(func.getContext()) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult findSpaces();
+  LogicalResult emitBlock(Block &block, std::vector<runtime::Step> &steps);
+  LogicalResult emitOp(DeviceOpInterface op, std::vector<runtime::Step> &steps);
+  /// Binds the start addresses of \p emitted to symbols and returns the launch.
+  void bindSymbols(sdscdata::EmittedOp &emitted, ArrayRef<BufferBase> bases,
+                   runtime::Launch &launch);
+  /// Address of argument \p index where addresses are concrete.
+  FailureOr<int64_t> getArgumentAddress(unsigned index, Operation *user);
+  ArrayAttr makeLaunchSpec();
+
+  func::FuncOp func;
+  Options options;
+  OpBuilder builder;
+  runtime::Plan plan;
+  std::optional<::spyre::Device> device;
+  SmallVector<LoopState> loops;
+  int64_t nextDescriptor = 0;
+  int64_t nextSymbol = -1;
+};
+
+struct ConvertSpyreToSuperDSCPass
+    : mlir::spyre::impl::ConvertSpyreToSuperDSCBase<ConvertSpyreToSuperDSCPass> {
+  using ConvertSpyreToSuperDSCBase::ConvertSpyreToSuperDSCBase;
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> planned;
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      if (func->hasAttr("spyre.bundle") ||
+          func.walk([](DeviceOpInterface) { return WalkResult::interrupt(); }).wasInterrupted())
+        planned.push_back(func);
+    if (planned.size() > 1) {
+      InFlightDiagnostic diag = planned[1].emitError()
+                                << "a bundle is one function; this is the second in the module";
+      diag.attachNote(planned[0].getLoc()) << "the first is here";
+      return signalPassFailure();
+    }
+    for (func::FuncOp func : planned)
+      if (failed(FunctionEmitter(func, {symbolicArgs, unrollLoops}).run()))
+        return signalPassFailure();
+  }
+};
+} // namespace
+
+/// Pool size and device, once for the function.
+LogicalResult FunctionEmitter::findSpaces() {
+  StringRef name = "spyre";
+  if (auto attribute = func->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(kDeviceAttr))
+    name = attribute.getValue();
+  device = ::spyre::Device::lookup(name.str());
+  if (!device)
+    return func.emitError() << "unknown device variant '" << name << "'";
+  int64_t poolEnd = 0;
+  func.walk([&](AllocOp alloc) {
+    PlacementAttr placement = alloc.getPlacementAttr();
+    if (!placement || placement.getKind() != PlacementKind::Pool)
+      return;
+    plan.hasPool = true;
+    poolEnd = std::max(poolEnd, placement.getAddressInBytes() +
+                                    alloc.getType().getLayout().getSizeInBytes());
+  });
+  plan.poolInBytes = poolEnd;
+  plan.numArguments = func.getNumArguments();
+  plan.name = func.getName().str();
+  return success();
+}
+
+FailureOr<int64_t> FunctionEmitter::getArgumentAddress(unsigned index, Operation *user) {
+  if (auto address = func.getArgAttrOfType<IntegerAttr>(index, kAddressAttr))
+    return address.getInt();
+  // Argument k lies at segment k; the pool takes segment 0 and moves them up.
+  int64_t segment = index + plan.hasPool;
+  if (segment >= device->getNumArgumentSegments())
+    return user->emitOpError() << "argument #" << index << " has no address: the device has "
+                               << device->getNumArgumentSegments()
+                               << " segments for arguments; use symbolic addresses";
+  return segment * device->getSegmentInBytes();
+}
+
+void FunctionEmitter::bindSymbols(sdscdata::EmittedOp &emitted, ArrayRef<BufferBase> bases,
+                                  runtime::Launch &launch) {
+  // An address gets a new id unless this operation has already bound it.
+  std::map<std::tuple<int64_t, int64_t, std::vector<int64_t>>, int64_t> seen;
+  for (auto [i, tensor] : llvm::enumerate(emitted.descriptor.tensors)) {
+    const BufferBase &base = bases[i];
+    if (base.kind == BufferBase::LX)
+      continue;
+    runtime::AddressExpr address;
+    if (base.kind == BufferBase::Argument)
+      address.base = base.argument;
+    else if (base.kind == BufferBase::Pool)
+      address.base = runtime::AddressExpr::kPool;
+    else
+      address.base = runtime::AddressExpr::kAbsolute;
+    address.strideInBytes = emitted.loopStrideInBytes[i];
+    while (!address.strideInBytes.empty() && address.strideInBytes.back() == 0)
+      address.strideInBytes.pop_back();
+    for (int64_t &start : tensor.startAddress) {
+      address.offsetInBytes = start;
+      auto [it, isNew] = seen.try_emplace(
+          std::make_tuple(address.base, address.offsetInBytes, address.strideInBytes), nextSymbol);
+      if (isNew) {
+        launch.symbols.emplace_back(nextSymbol, address);
+        --nextSymbol;
+      }
+      start = it->second;
+    }
+    tensor.symbolicAddress = true;
+  }
+}
+
+LogicalResult FunctionEmitter::emitOp(DeviceOpInterface op, std::vector<runtime::Step> &steps) {
+  SmallVector<BufferBase> bases;
+  FailureOr<sdscdata::EmitOp> input = buildEmitOp(op, loops, bases);
+  if (failed(input))
+    return failure();
+  if (!options.symbolic)
+    for (auto [base, operand] : llvm::zip_equal(bases, input->operands))
+      if (base.kind == BufferBase::Argument) {
+        FailureOr<int64_t> address = getArgumentAddress(base.argument, op);
+        if (failed(address))
+          return failure();
+        operand.addressInBytes = *address;
+      }
+  auto result = sdscdata::emitDescriptor(*input, nextDescriptor);
+  if (auto *error = std::get_if<sdscdata::EmitError>(&result)) {
+    InFlightDiagnostic diag = op->emitOpError();
+    if (error->operand >= 0)
+      diag << "operand #" << error->operand << ": ";
+    return diag << error->message;
+  }
+  auto &emitted = std::get<sdscdata::EmittedOp>(result);
+  runtime::Launch launch;
+  launch.descriptor = "sdsc_" + std::to_string(nextDescriptor) + ".json";
+  if (options.symbolic)
+    bindSymbols(emitted, bases, launch);
+  ++nextDescriptor;
+  sdsc::buildDescriptorOp(builder, op->getLoc(), emitted.descriptor);
+  steps.push_back({std::move(launch)});
+  return success();
+}
+
+LogicalResult FunctionEmitter::emitBlock(Block &block, std::vector<runtime::Step> &steps) {
+  for (Operation &op : block) {
+    if (auto device = dyn_cast<DeviceOpInterface>(op)) {
+      if (failed(emitOp(device, steps)))
+        return failure();
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()),
+                             upper = getConstantIntValue(loop.getUpperBound()),
+                             step = getConstantIntValue(loop.getStep());
+      if (!lower || !upper || !step || *lower != 0 || *step != 1 || loop.getNumResults())
+        return loop.emitOpError() << "a bundle's loop runs from 0 to a constant in steps of 1 and "
+                                     "carries no values";
+      loops.push_back({loop.getInductionVar(), *upper, std::nullopt});
+      // A concrete address in a descriptor cannot move: without symbols the loop
+      // is unrolled.
+      if (options.unroll || !options.symbolic) {
+        for (int64_t i = 0; i < *upper; ++i) {
+          loops.back().value = i;
+          if (failed(emitBlock(*loop.getBody(), steps)))
+            return failure();
+        }
+      } else {
+        runtime::Loop body;
+        body.count = *upper;
+        if (failed(emitBlock(*loop.getBody(), body.body)))
+          return failure();
+        steps.push_back({std::move(body)});
+      }
+      loops.pop_back();
+    } else if (!isa<AllocOp, arith::ConstantOp, func::ReturnOp, scf::YieldOp>(op)) {
+      return op.emitOpError() << "has no place in a bundle";
+    }
+  }
+  return success();
+}
+
+ArrayAttr FunctionEmitter::makeLaunchSpec() {
+  MLIRContext *context = func.getContext();
+  SmallVector<Attribute> arguments;
+  for (auto [i, type] : llvm::enumerate(func.getArgumentTypes())) {
+    auto buffer = cast<BufferType>(type);
+    ::spyre::layout::TensorLayout layout = buffer.getTensorLayout();
+    auto role = func.getArgAttrOfType<StringAttr>(i, kRoleAttr);
+    auto array = func.getArgAttrOfType<StringAttr>(i, kArrayAttr);
+    auto tail = func.getArgAttrOfType<StringAttr>(i, kTailAttr);
+    Attribute value = func.getArgAttr(i, kValueAttr);
+    if (!role)
+      return {};
+    FloatAttr number;
+    if (auto integer = dyn_cast_or_null<IntegerAttr>(value))
+      number = builder.getF64FloatAttr(static_cast<double>(integer.getInt()));
+    else
+      number = dyn_cast_or_null<FloatAttr>(value);
+    std::optional<::spyre::HostType> host = getHostType(buffer.getElementType());
+    arguments.push_back(sdscbundle::ArgumentAttr::get(
+        context, role, array, StringAttr(), builder.getDenseI64ArrayAttr(buffer.getShape()),
+        builder.getStringAttr(StringRef(::spyre::getHostTypeName(*host))), DenseI64ArrayAttr(),
+        builder.getDenseI64ArrayAttr(buffer.getLayout().getDeviceSizes()),
+        builder.getDenseI64ArrayAttr(::spyre::layout::getStrideMap(layout)),
+        builder.getStringAttr(StringRef(::spyre::getFormatName(buffer.getLayout().getFormat()))),
+        number, StringAttr(), tail, DenseI64ArrayAttr()));
+  }
+  return builder.getArrayAttr(arguments);
+}
+
+LogicalResult FunctionEmitter::run() {
+  if (!llvm::hasSingleElement(func.getBody()))
+    return func.emitError() << "a bundle is one block with loops";
+  for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
+    if (!isa<BufferType>(type))
+      return func.emitError() << "argument #" << i << " is no buffer; bufferize first";
+  if (failed(findSpaces()))
+    return failure();
+  builder.setInsertionPoint(func);
+  if (failed(emitBlock(func.getBody().front(), plan.steps)))
+    return failure();
+  func::FuncOp bundle = buildBundleFunction(builder, func.getLoc(), plan, options.symbolic);
+  if (ArrayAttr arguments = makeLaunchSpec())
+    bundle->setAttr("sdscbundle.arguments", arguments);
+  bundle->setAttr("sdscbundle.pool_bytes", builder.getI64IntegerAttr(plan.poolInBytes));
+  if (plan.hasPool && options.symbolic)
+    bundle->setAttr("sdscbundle.has_pool", builder.getUnitAttr());
+  func.erase();
+  return success();
+}
