@@ -153,6 +153,8 @@ def compare_with_reference(descriptors, bundle, reference):
             return f"bundle.mlir line {number} is '{got}', the reference has '{expected}'"
         return None
     if not found and not lines:
+        if not any(fault_shows(fault, reference) for fault in faults):
+            return None
         return f"equal to the reference, which has the faults {faults}"
     path = sdsccompare.unexplained([entry[0] for entry in found], faults)
     if path:
@@ -161,6 +163,24 @@ def compare_with_reference(descriptors, bundle, reference):
     if lines and not set(faults) & sdsccompare.IN_BUNDLE:
         return f"bundle.mlir line {lines[0][0]} is '{lines[0][1]}', the reference has '{lines[0][2]}'; its faults {faults} do not explain that"
     return None
+
+
+def fault_shows(fault, reference):
+    """False if the reference files do not contain the mistake that their case is marked with.
+
+    Fault 10 (a cast's unaligned size) is marked on every unaligned cast; it
+    shows where N_ of the stick dim is not what the operands have in memory.
+    """
+    if fault != 10:
+        return True
+    for spec, descriptor in zip(reference.case["specs"], reference.descriptors):
+        dsc = next(iter(next(iter(descriptor.values()))["dscs_"][0].values()))
+        for tensor in spec["host"]["tensors"]:
+            device = tensor["layout_device_size"]
+            sticks = device[-3] if len(device) > 2 else device[-2]
+            if dsc["N_"]["out_"] != sticks * device[-1]:
+                return True
+    return False
 
 
 def parameter_order(bundle):
