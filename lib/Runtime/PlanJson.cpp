@@ -12,6 +12,8 @@
 
 #include "spyre/Runtime/Plan.h"
 
+#include "FileJson.h"
+
 #include "spyre/Support/JsonReader.h"
 #include "spyre/Support/JsonWriter.h"
 
@@ -26,29 +28,6 @@ using json::Cursor;
 namespace {
 
 constexpr int64_t kMaxArguments = 1 << 20;
-constexpr int64_t kMaxSize = int64_t(1) << 48;
-
-/// Refuses what is newer than \p newest; older versions do not exist yet.
-void checkVersion(const Cursor &root, int64_t newest) {
-  Cursor version = root.at("version");
-  int64_t value = version.getInt(1);
-  if (version.isValid() && value > newest)
-    version.fail("version " + std::to_string(value) + " is newer than the newest that this build " +
-                 "reads, " + std::to_string(newest));
-}
-
-template <typename T, typename Fn>
-std::variant<T, FileError> readDocument(std::string_view text, Fn read) {
-  auto parsed = json::parse(text);
-  if (auto *error = std::get_if<json::Error>(&parsed))
-    return FileError{error->where, error->message};
-  std::optional<json::Error> error;
-  T result;
-  read(Cursor(std::get<json::Document>(parsed), error), result);
-  if (error)
-    return FileError{error->where, error->message};
-  return result;
-}
 
 //===----------------------------------------------------------------------===//
 // plan.json
@@ -205,20 +184,6 @@ std::string readArrayName(const Cursor &field, std::string_view prefix) {
     field.fail("\"" + name + "\" is no array name: expected \"" + std::string(prefix) +
                "<number>\"");
   return name;
-}
-
-std::vector<int64_t> readSizes(const Cursor &field, int64_t min) {
-  std::vector<int64_t> sizes;
-  int64_t product = 1;
-  for (const Cursor &element : field.elements()) {
-    int64_t size = element.getInt(min, kMaxSize);
-    sizes.push_back(size);
-    if (size > 0 && product > kMaxSize / size)
-      field.fail("too large: more than 2^48 elements");
-    else if (size > 0)
-      product *= size;
-  }
-  return sizes;
 }
 
 double readValue(const Cursor &field) {

@@ -26,12 +26,11 @@ struct HostArray {
   std::vector<int64_t> shape;
 };
 
-/// Device memory that the runtime allocates for the program.
+/// Device memory that the runtime allocates for the program. Its layout is that
+/// of the first bundle argument it is passed as; all others must agree.
 struct DeviceBuffer {
   std::string name; ///< unique
   int64_t sizeInBytes = 0;
-  /// How host arrays are laid out in it. Role and array stay unused here.
-  ArgumentSpec layout;
 };
 
 /// Host array to device buffer, with layout and number conversion.
@@ -46,13 +45,9 @@ struct CopyOut {
   std::string array;
 };
 
-/// Fills a one-stick constant's buffer.
-struct Fill {
-  std::string buffer;
-  double value = 0;
-};
-
 /// Runs a bundle with one buffer an argument, in the order of its parameters.
+/// Constant arguments (launch_spec.json has their value) have an empty name: the
+/// runtime makes their stick.
 struct LaunchBundle {
   std::string bundle; ///< directory inside the program directory
   std::vector<std::string> buffers;
@@ -70,7 +65,7 @@ struct Free {
 };
 
 struct ProgramStep {
-  std::variant<CopyIn, Fill, LaunchBundle, HostCall, CopyOut, Free> content;
+  std::variant<CopyIn, LaunchBundle, HostCall, CopyOut, Free> content;
 };
 
 struct Program {
@@ -84,6 +79,9 @@ struct Program {
   std::vector<ProgramStep> steps;
 };
 
+/// Reads program.json. Errors: syntax, a missing or mistyped field, a newer
+/// version, a step that names an unknown array or buffer, a bundle outside the
+/// directory.
 std::variant<Program, FileError> readProgram(std::string_view json);
 void writeProgram(const Program &program, std::ostream &os, bool pretty);
 
