@@ -65,8 +65,9 @@ class Spyre_DeviceOp<string mnemonic, string opFunc, string meaning>
   }];
 }
 
+// "sumnonstick" is how a descriptor spells "sum": no operation of its own.
 foreach f = !instances<OpFunc>() in {
-  if f.specified then
+  if !and(f.specified, !eq(f.baseName, f.opFuncName)) then
     def Spyre_#f.cppName#Op : Spyre_DeviceOp<f.mnemonic, f.opFuncName, f.meaning>;
 }
 
