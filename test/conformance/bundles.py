@@ -19,9 +19,9 @@ import shutil
 import sys
 
 import numpy as np
+from lib.harness import Case, UsageError
 
 from lib import formats, harness, tolerance
-from lib.harness import Case, UsageError
 
 
 def collect(options):
@@ -37,7 +37,12 @@ def collect(options):
                 continue
             meta = read_json(folder / "meta.json") if (folder / "meta.json").exists() else {}
             cases.append(
-                Case(folder.name, lambda folder=folder, meta=meta: (folder, meta), group=meta.get("trust", "good"), cores=meta.get("cores"))
+                Case(
+                    folder.name,
+                    lambda folder=folder, meta=meta: (folder, meta),
+                    group=meta.get("trust", "good"),
+                    cores=meta.get("cores"),
+                )
             )
     return cases
 
@@ -107,7 +112,18 @@ def judge(options, tools):
         keep = harness.keep_folder(options, case)
         inputs, outputs, stats = scratch / "inputs.npz", scratch / "outputs.npz", scratch / "stats.json"
         write_inputs(inputs, bind, data)
-        command = [tools("spyre-run"), folder, "--bind", folder / "bind.json", "--inputs", inputs, "--outputs", outputs, "--check", f"--stats={stats}"]
+        command = [
+            tools("spyre-run"),
+            folder,
+            "--bind",
+            folder / "bind.json",
+            "--inputs",
+            inputs,
+            "--outputs",
+            outputs,
+            "--check",
+            f"--stats={stats}",
+        ]
         if options.jobs > 1:
             command += ["--threads", "1"]
         process = harness.run_process(command, options.timeout)
@@ -121,7 +137,9 @@ def judge(options, tools):
             bad = harness.failed(harness.WRONG, difference) if difference else None
         if trust == "wrong":
             if bad is None:
-                return harness.failed(harness.RIGHT, "the bundle is faulty, yet its result equals the reference", **more)
+                return harness.failed(
+                    harness.RIGHT, "the bundle is faulty, yet its result equals the reference", **more
+                )
             if bad.outcome in (harness.CRASHED, harness.TIMEOUT):
                 return harness.failed(bad.outcome, bad.reason, **more)
             return harness.Result(bad.outcome, True, bad.reason, **more)
@@ -141,7 +159,20 @@ def traits_of(meta, folder):
     moves = {"identity", "ReStickifyOpHBM", "shuffle", "where3", "neg", "abs"}
     return tolerance.Traits(
         matmul=bool(names & tolerance.MATMULS),
-        jumps=bool(names & {"floor", "topkindex", "equal", "notequal", "greaterthan", "greaterequal", "lesserthan", "lesserequal", "qfp8ch"}),
+        jumps=bool(
+            names
+            & {
+                "floor",
+                "topkindex",
+                "equal",
+                "notequal",
+                "greaterthan",
+                "greaterequal",
+                "lesserthan",
+                "lesserequal",
+                "qfp8ch",
+            }
+        ),
         moves_only=names <= moves,
         operations=tuple(sorted(names)),
     )
@@ -164,7 +195,12 @@ def keep_results(keep, folder, outputs, process):
 
 
 def main(argv=None):
-    parser = harness.parser("bundles.py", __doc__, "bundles.py test/data/superdsc/bundles/small --only softmax", "folder with bundle folders below it")
+    parser = harness.parser(
+        "bundles.py",
+        __doc__,
+        "bundles.py test/data/superdsc/bundles/small --only softmax",
+        "folder with bundle folders below it",
+    )
     return harness.main(parser, collect, judge, argv, cores_select=True)
 
 

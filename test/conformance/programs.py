@@ -21,9 +21,9 @@ import shutil
 import sys
 
 import numpy as np
+from lib.harness import Case, UsageError
 
 from lib import formats, harness, tolerance
-from lib.harness import Case, UsageError
 
 EXPECTATIONS = ("value", "value-or-named-refusal", "named-refusal", "compile-only")
 
@@ -111,7 +111,11 @@ def collect_lines(path):
         for line in file:
             if line.strip():
                 entry = json.loads(line)
-                cases.append(Case(entry["name"], lambda line=line: read_line(line), group=class_of(entry), tier=entry.get("tier")))
+                cases.append(
+                    Case(
+                        entry["name"], lambda line=line: read_line(line), group=class_of(entry), tier=entry.get("tier")
+                    )
+                )
     return cases
 
 
@@ -217,7 +221,9 @@ def names_culprit(message, text):
     """True if a refusal names an operation, type or symbol of the program, and its place."""
     if not re.search(r":\d+:\d+: |loc\(|line \d+", message):
         return False
-    named = set(re.findall(r"torch\.(?:aten|prims|prim|operator|symbolic_int)[\w.]*", text)) | set(re.findall(r"\"(torch\.[\w.]+)\"", text))
+    named = set(re.findall(r"torch\.(?:aten|prims|prim|operator|symbolic_int)[\w.]*", text)) | set(
+        re.findall(r"\"(torch\.[\w.]+)\"", text)
+    )
     if any(name in message or tolerance.base_name(name) in message for name in named):
         return True
     dtypes = set(re.findall(r"\b(f64|f32|f16|bf16|f8\w+|si\d+|ui\d+|i1|complex<\w+>)\b", text))
@@ -371,11 +377,20 @@ def validate(options):
 
 
 def main(argv=None):
-    parser = harness.parser("programs.py", __doc__, "programs.py test/data/models --tier 1 --no-host -O2", "folder with a manifest.json, or cases*.jsonl.gz")
+    parser = harness.parser(
+        "programs.py",
+        __doc__,
+        "programs.py test/data/models --tier 1 --no-host -O2",
+        "folder with a manifest.json, or cases*.jsonl.gz",
+    )
     parser.add_argument("--target", choices=("superdsc", "ktir", "both"), default="superdsc", help="what to compile to")
-    parser.add_argument("-O", dest="opt", choices=("0", "1", "2", "3"), help="optimisation level (default: the compiler's)")
+    parser.add_argument(
+        "-O", dest="opt", choices=("0", "1", "2", "3"), help="optimisation level (default: the compiler's)"
+    )
     parser.add_argument("--no-host", action="store_true", help="any host call fails a case")
-    parser.add_argument("--host", choices=("none", "torch"), default="none", help="who runs host calls: lib/Host only, or PyTorch")
+    parser.add_argument(
+        "--host", choices=("none", "torch"), default="none", help="who runs host calls: lib/Host only, or PyTorch"
+    )
     return harness.main(parser, collect, judge, argv, validate=validate)
 
 

@@ -21,9 +21,9 @@ import sys
 import zlib
 
 import numpy as np
+from lib.harness import Case, UsageError
 
 from lib import evaluate, formats, harness, l3text, neutral, sdsccompare, tolerance
-from lib.harness import Case, UsageError
 
 # Cases of random_ops have no group of their own: by operation.
 GROUPS = {
@@ -57,7 +57,9 @@ def collect(options):
             found = sorted(path.rglob("case.json"))
             for file in found:
                 case = read_json(file)
-                cases.append(make_case(case, file.parent.name, lambda folder=file.parent, case=case: read_folder(folder, case)))
+                cases.append(
+                    make_case(case, file.parent.name, lambda folder=file.parent, case=case: read_folder(folder, case))
+                )
         elif path.name.endswith(".json.gz"):
             with gzip.open(path, "rt") as file:
                 for entry in json.load(file):
@@ -142,7 +144,9 @@ def compare_with_reference(descriptors, bundle, reference):
     if len(descriptors) != len(reference.descriptors) and not faults:
         return f"{len(descriptors)} descriptors, the reference has {len(reference.descriptors)}"
     for number, (got, expected) in enumerate(zip(descriptors, reference.descriptors)):
-        found += [(f"sdsc_{number}.json{path}", a, b) for path, a, b in sdsccompare.descriptor_differences(got, expected)]
+        found += [
+            (f"sdsc_{number}.json{path}", a, b) for path, a, b in sdsccompare.descriptor_differences(got, expected)
+        ]
     lines = sdsccompare.bundle_differences(bundle, reference.bundle)
     if not faults:
         if found:
@@ -203,7 +207,17 @@ def run_numbers(tools, options, reference, scratch, keep):
     bind.write_text(json.dumps(evaluate.binding(program, order)))
     np.savez(scratch / "inputs.npz", **inputs)
     outputs = scratch / "outputs.npz"
-    command = [tools("spyre-run"), folder, "--bind", bind, "--inputs", scratch / "inputs.npz", "--outputs", outputs, "--check"]
+    command = [
+        tools("spyre-run"),
+        folder,
+        "--bind",
+        bind,
+        "--inputs",
+        scratch / "inputs.npz",
+        "--outputs",
+        outputs,
+        "--check",
+    ]
     if options.jobs > 1:
         command += ["--threads", "1"]
     bad = harness.failure_of(harness.run_process(command, options.timeout))
@@ -221,7 +235,9 @@ def compare_numbers(got, expected, traits):
             return harness.failed(harness.WRONG, f"run: no result {name}")
         array = got[name]
         if array.shape != values.shape:
-            return harness.failed(harness.WRONG, f"run: {name} has shape {list(array.shape)}, expected {list(values.shape)}")
+            return harness.failed(
+                harness.WRONG, f"run: {name} has shape {list(array.shape)}, expected {list(values.shape)}"
+            )
         picked, wanted = array[mask], values[mask]
         out = evaluate.stored(wanted, dtype)
         reference = wanted if dtype in formats.FLOATS else None
@@ -260,7 +276,12 @@ def judge(options, tools):
 
 
 def main(argv=None):
-    parser = harness.parser("superdsc.py", __doc__, "superdsc.py test/data/superdsc/cases --group pointwise,reduction", "folder with case.json files below it, or a .json.gz list")
+    parser = harness.parser(
+        "superdsc.py",
+        __doc__,
+        "superdsc.py test/data/superdsc/cases --group pointwise,reduction",
+        "folder with case.json files below it, or a .json.gz list",
+    )
     return harness.main(parser, collect, judge, argv, cores_select=True)
 
 

@@ -27,6 +27,7 @@ sys.path.insert(0, str(HERE))
 import bundles  # noqa: E402
 import programs  # noqa: E402
 import superdsc  # noqa: E402
+
 from lib import evaluate, formats, harness, l3text, neutral, sdsccompare, tolerance  # noqa: E402
 
 DATA = pathlib.Path(os.environ.get("SPYRE_TEST_DATA") or HERE.parent / "data")
@@ -203,7 +204,9 @@ def test_every_case_becomes_a_program_and_equals_itself():
         reference = case.load()
         program = neutral.build_program(reference.case)
         assert sum(1 for _ in program.operations()) >= 1
-        same = superdsc.compare_with_reference(json.loads(json.dumps(reference.descriptors)), reference.bundle, reference)
+        same = superdsc.compare_with_reference(
+            json.loads(json.dumps(reference.descriptors)), reference.bundle, reference
+        )
         shown = any(superdsc.fault_shows(fault, reference) for fault in reference.case.get("faults", []))
         assert (same is None) == (not shown), case.name
 
@@ -240,7 +243,9 @@ def test_faults_explain_only_what_they_name():
 
 def test_bundle_structure():
     left = 'func.func @f() {\n\tsdscbundle.sdsc_execute (%a) {sdsc_filename="sdsc_0.json", "symbol_ids"=[-1, -2]}\n}'
-    right = 'func.func @f(  ) {\n  sdscbundle.sdsc_execute(%a)  {symbol_ids = [-1, -2], sdsc_filename = "sdsc_0.json"}\n\n}'
+    right = (
+        'func.func @f(  ) {\n  sdscbundle.sdsc_execute(%a)  {symbol_ids = [-1, -2], sdsc_filename = "sdsc_0.json"}\n\n}'
+    )
     assert not sdsccompare.bundle_differences(left, right)
     assert sdsccompare.bundle_differences(left, right.replace("-2", "-3"))
     assert sdsccompare.bundle_differences(left, right.replace("%a", "%b"))
@@ -297,7 +302,9 @@ def stand_in(tmp_path):
     def run(runner, how, *arguments):
         mode.write_text(how)
         report = tmp_path / "report.json"
-        code = runner.main([*map(str, arguments), "--build", str(tmp_path / "build"), "--json", str(report), "--jobs", "1"])
+        code = runner.main(
+            [*map(str, arguments), "--build", str(tmp_path / "build"), "--json", str(report), "--jobs", "1"]
+        )
         return code, json.loads(report.read_text())
 
     return run
@@ -305,7 +312,16 @@ def stand_in(tmp_path):
 
 @pytest.mark.parametrize(
     "how, code, outcome",
-    [("right", 0, "right"), ("wrong", 1, "wrong"), ("refuse", 1, "refused"), ("crash", 1, "crashed"), ("assert", 1, "crashed"), ("report", 1, "wrong"), ("hang", 1, "timeout"), ("host", 0, "right")],
+    [
+        ("right", 0, "right"),
+        ("wrong", 1, "wrong"),
+        ("refuse", 1, "refused"),
+        ("crash", 1, "crashed"),
+        ("assert", 1, "crashed"),
+        ("report", 1, "wrong"),
+        ("hang", 1, "timeout"),
+        ("host", 0, "right"),
+    ],
 )
 def test_outcomes_of_a_bundle(stand_in, capsys, how, code, outcome):
     got, rows = stand_in(bundles, how, DATA / "superdsc" / "bundles" / "small", "--only", "add_64x256", "--timeout", 5)
@@ -330,7 +346,11 @@ def make_bundle(folder, trust, add):
     (folder / "bundle.mlir").write_text("module {}\n")
     (folder / "meta.json").write_text(json.dumps({"trust": trust, "ops": ["add"]}))
     argument = {"shape": [2, 64], "dtype": "float16"}
-    arguments = [{"role": "input", "array": "in0", **argument}, {"role": "input", "array": "in1", **argument}, {"role": "output", "array": "out0", **argument}]
+    arguments = [
+        {"role": "input", "array": "in0", **argument},
+        {"role": "input", "array": "in1", **argument},
+        {"role": "output", "array": "out0", **argument},
+    ]
     (folder / "bind.json").write_text(json.dumps({"version": 1, "arguments": arguments}))
     x = np.ones((2, 64), np.float16)
     out = x + x if add else x
@@ -352,7 +372,13 @@ def encode(array, dtype):
 def program_line(**more):
     x = np.arange(6, dtype=np.float16).reshape(2, 3)
     text = "func.func @main(%arg0: !torch.vtensor<[2,3],f16>) {\n %0 = torch.aten.add.Tensor %arg0, %arg1, %int1 : !torch.vtensor<[2,3],f16>, !torch.int -> !torch.vtensor<[2,3],f16>\n}"
-    return {"name": "p", "mlir": text, "inputs": [encode(x, "float16"), encode(x, "float16")], "outputs": [encode(x + x, "float16")], **more}
+    return {
+        "name": "p",
+        "mlir": text,
+        "inputs": [encode(x, "float16"), encode(x, "float16")],
+        "outputs": [encode(x + x, "float16")],
+        **more,
+    }
 
 
 @pytest.mark.parametrize(
@@ -386,7 +412,11 @@ def test_rules_of_programs(stand_in, tmp_path, more, how, flags, code):
 
 def test_forms_and_second_sizes_are_cases(capsys):
     assert programs.main([str(DATA / "models"), "--list", "--only", "mlp_dynamic_batch"]) == 0
-    assert capsys.readouterr().out.split() == ["mlp_dynamic_batch", "mlp_dynamic_batch.torch", "mlp_dynamic_batch.second"]
+    assert capsys.readouterr().out.split() == [
+        "mlp_dynamic_batch",
+        "mlp_dynamic_batch.torch",
+        "mlp_dynamic_batch.second",
+    ]
 
 
 def test_every_golden_result_is_right_by_its_own_rules():

@@ -18,7 +18,22 @@ from .neutral import Inexpressible, Loop
 
 POSITIVE_INPUT = {"log", "sqrt", "rsqrt"}
 JUMPS = {"floor", "equal", "notequal", "greaterthan", "greaterequal", "lesserthan", "lesserequal", "topkindex"}
-MOVES = {"identity", "ReStickifyOpHBM", "shuffle", "where3", "neg", "abs", "relufwd", "maximum", "minimum", "max", "min", "topkvalue", "fp8todl16", "dl16tofp32"}
+MOVES = {
+    "identity",
+    "ReStickifyOpHBM",
+    "shuffle",
+    "where3",
+    "neg",
+    "abs",
+    "relufwd",
+    "maximum",
+    "minimum",
+    "max",
+    "min",
+    "topkvalue",
+    "fp8todl16",
+    "dl16tofp32",
+}
 
 
 def erf(values):
@@ -141,12 +156,19 @@ class Evaluator:
 
     def operation(self, op, variables):
         rank = len(op.sizes)
-        grid = [np.arange(size).reshape([size if i == j else 1 for j in range(rank)]) for i, size in enumerate(op.sizes)]
+        grid = [
+            np.arange(size).reshape([size if i == j else 1 for j in range(rank)]) for i, size in enumerate(op.sizes)
+        ]
         grid += [variables[i] for i in op.loops]
         *inputs, output = op.operands
 
         def index(operand):
-            where = [np.broadcast_to(np.asarray(e.evaluate(grid)), [1] * rank) if not e.inputs() & set(range(rank)) else e.evaluate(grid) for e in operand.coordinates]
+            where = [
+                np.broadcast_to(np.asarray(e.evaluate(grid)), [1] * rank)
+                if not e.inputs() & set(range(rank))
+                else e.evaluate(grid)
+                for e in operand.coordinates
+            ]
             if operand.indirect is not None:
                 where[operand.indirect_dim] = fetch(op.operands[operand.indirect]).astype(np.int64)
             return tuple(where)
@@ -192,7 +214,9 @@ class Evaluator:
             return np.clip(data[0], op.constants["clipMin"], op.constants["clipMax"])
         if name == "softplus":
             beta, threshold = op.constants["softplusBeta"], op.constants["softplusThresh"]
-            return np.where(data[0] * beta > threshold, data[0], np.log1p(np.exp(np.minimum(data[0] * beta, threshold))) / beta)
+            return np.where(
+                data[0] * beta > threshold, data[0], np.log1p(np.exp(np.minimum(data[0] * beta, threshold))) / beta
+            )
         if name == "layernormnorm":
             x, mean, scale, weight, bias = data
             return (x - mean) * scale * weight + bias
@@ -278,7 +302,15 @@ def binding(program, order):
         index = positions[position]
         buffer = program.buffers[index]
         array, result = names[index]
-        entry = {"role": l3text.role(buffer), "array": array, "shape": buffer.shape, "dtype": buffer.dtype, "device_size": buffer.device_size, "stride_map": buffer.stride_map, "device_dtype": buffer.format}
+        entry = {
+            "role": l3text.role(buffer),
+            "array": array,
+            "shape": buffer.shape,
+            "dtype": buffer.dtype,
+            "device_size": buffer.device_size,
+            "stride_map": buffer.stride_map,
+            "device_dtype": buffer.format,
+        }
         if entry["role"] == "input_output":
             entry["result"] = result
         arguments.append(entry)

@@ -60,7 +60,9 @@ def round_to_dl16(values):
     values = np.asarray(values, dtype=np.float64)
     if values.size > BLOCK:  # large arrays block by block: the work below makes many copies
         flat = values.reshape(-1)
-        return np.concatenate([round_to_dl16(flat[i : i + BLOCK]) for i in range(0, flat.size, BLOCK)]).reshape(values.shape)
+        return np.concatenate([round_to_dl16(flat[i : i + BLOCK]) for i in range(0, flat.size, BLOCK)]).reshape(
+            values.shape
+        )
     with np.errstate(over="ignore", invalid="ignore"):
         _, exponent = np.frexp(values)
         exponent = np.clip(exponent - 1, -31, 32)
@@ -69,7 +71,11 @@ def round_to_dl16(values):
         # Below 2^-31 * (1 + 1/512) there is only zero.
         smallest = 2.0**-31 * (1 + DL16_STEP)
         tiny = np.abs(values) < smallest
-        rounded = np.where(tiny, np.where(np.abs(values) > smallest / 2, np.copysign(smallest, values), np.copysign(0.0, values)), rounded)
+        rounded = np.where(
+            tiny,
+            np.where(np.abs(values) > smallest / 2, np.copysign(smallest, values), np.copysign(0.0, values)),
+            rounded,
+        )
         rounded = np.where(np.isfinite(values), np.clip(rounded, -DL16_MAX, DL16_MAX), values)
     return rounded
 

@@ -22,7 +22,8 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from typing import Any, Callable, Optional
+from collections.abc import Callable
+from typing import Any
 
 CONFORMANCE = pathlib.Path(__file__).resolve().parent.parent
 REPOSITORY = CONFORMANCE.parent.parent
@@ -41,9 +42,9 @@ class Case:
 
     name: str
     load: Callable[[], Any]
-    group: Optional[str] = None
-    tier: Optional[int] = None
-    cores: Optional[int] = None
+    group: str | None = None
+    tier: int | None = None
+    cores: int | None = None
 
 
 @dataclasses.dataclass
@@ -51,11 +52,11 @@ class Result:
     """What happened to a case. `passed` is None for a skipped one."""
 
     outcome: str
-    passed: Optional[bool]
+    passed: bool | None
     reason: str = ""
-    host_calls: Optional[dict] = None
-    device_ops: Optional[int] = None
-    stats: Optional[dict] = None
+    host_calls: dict | None = None
+    device_ops: int | None = None
+    stats: dict | None = None
     notes: list = dataclasses.field(default_factory=list)
 
 
@@ -202,17 +203,37 @@ def parser(prog, description, example, paths_help):
     )
     result.add_argument("paths", nargs="+", metavar="PATH", help=paths_help)
     result.add_argument("--list", action="store_true", help="print the names of the cases and stop")
-    result.add_argument("--only", action="append", default=[], metavar="SUBSTRING", help="cases whose name contains it (several: any of them)")
+    result.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="SUBSTRING",
+        help="cases whose name contains it (several: any of them)",
+    )
     result.add_argument("--tier", type=int, metavar="N", help="cases of this tier")
     result.add_argument("--group", metavar="A,B", help="cases of these groups")
-    result.add_argument("--cores", type=positive, metavar="N", help="cores to compile for; runners of given divisions: cases of at most N cores")
+    result.add_argument(
+        "--cores",
+        type=positive,
+        metavar="N",
+        help="cores to compile for; runners of given divisions: cases of at most N cores",
+    )
     result.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, metavar="N", help="cases at a time")
-    result.add_argument("--timeout", type=float, default=300, metavar="S", help="seconds a process may take (default 300)")
+    result.add_argument(
+        "--timeout", type=float, default=300, metavar="S", help="seconds a process may take (default 300)"
+    )
     result.add_argument("--seed", type=int, default=0, metavar="N", help="seed of what a runner draws itself")
-    result.add_argument("--shard", metavar="I/N", help="every N-th case only, starting at the I-th (I and I mod N are the same shard)")
+    result.add_argument(
+        "--shard", metavar="I/N", help="every N-th case only, starting at the I-th (I and I mod N are the same shard)"
+    )
     result.add_argument("--json", metavar="FILE", help="write a list of results")
     result.add_argument("--keep", metavar="DIR", help="keep what each case made")
-    result.add_argument("--build", default=os.environ.get("SPYRE_BUILD") or str(REPOSITORY / "build"), metavar="DIR", help="build folder (default: $SPYRE_BUILD, else build)")
+    result.add_argument(
+        "--build",
+        default=os.environ.get("SPYRE_BUILD") or str(REPOSITORY / "build"),
+        metavar="DIR",
+        help="build folder (default: $SPYRE_BUILD, else build)",
+    )
     return result
 
 
@@ -266,7 +287,10 @@ def judge_safely(judge, case, scratch):
         raise
     except Exception as error:  # noqa: BLE001 - reported with its place
         place = traceback.extract_tb(error.__traceback__)[-1]
-        return failed(WRONG, f"the runner failed: {type(error).__name__}: {error} ({pathlib.Path(place.filename).name}:{place.lineno})")
+        return failed(
+            WRONG,
+            f"the runner failed: {type(error).__name__}: {error} ({pathlib.Path(place.filename).name}:{place.lineno})",
+        )
 
 
 def run_cases(cases, judge, options, out=None):

@@ -103,7 +103,9 @@ class Writer:
             if index in self.values:
                 continue
             self.values[index] = f"%b{index}"
-            self.lines.append(f"    {self.values[index]} = spyre.alloc {buffer.space}({buffer.address}) : {self.type_of(index)}")
+            self.lines.append(
+                f"    {self.values[index]} = spyre.alloc {buffer.space}({buffer.address}) : {self.type_of(index)}"
+            )
         if any(isinstance(node, Loop) for node in self.program.body):
             self.lines.append("    %c0 = arith.constant 0 : index")
             self.lines.append("    %c1 = arith.constant 1 : index")
@@ -140,7 +142,10 @@ class Writer:
     def operation(self, op):
         if any(operand.indirect is not None for operand in op.operands):
             raise Inexpressible("indirect access is not supported yet")
-        dims = ", ".join(f"d{i} = {size}" + (f" / {split}" if split != 1 else "") for i, (size, split) in enumerate(zip(op.sizes, op.splits)))
+        dims = ", ".join(
+            f"d{i} = {size}" + (f" / {split}" if split != 1 else "")
+            for i, (size, split) in enumerate(zip(op.sizes, op.splits))
+        )
         text = f"spyre.{MNEMONIC.get(op.function, op.function.lower())} ({dims})"
         if op.function in MATMULS and self.program.config.get("core_id_k_fast_emission"):
             text += " k_fast"
@@ -149,7 +154,11 @@ class Writer:
         *inputs, output = op.operands
         text += f" ins({', '.join(self.operand(o, op) for o in inputs)}) outs({self.operand(output, op)})"
         if op.constants:
-            text += " constants {" + ", ".join(f"{key} = {number(value)}" for key, value in sorted(op.constants.items())) + "}"
+            text += (
+                " constants {"
+                + ", ".join(f"{key} = {number(value)}" for key, value in sorted(op.constants.items()))
+                + "}"
+            )
         types = ", ".join(self.type_of(o.buffer) for o in inputs)
         return f"{text} : {types} -> {self.type_of(output.buffer)}"
 
@@ -186,7 +195,7 @@ def array_names(program):
     return names
 
 
-def write_module(program, name="case"):
+def write_module(program, name="sdsc_bundle"):
     return Writer(program, name).write()
 
 

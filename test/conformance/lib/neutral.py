@@ -13,7 +13,6 @@
 
 import ast
 import dataclasses
-from typing import Optional
 
 import numpy as np
 
@@ -65,7 +64,7 @@ class Buffer:
     space: str  # hbm, pool, lx
     address: int
     arg_index: int = -1
-    tensor_name: Optional[str] = None
+    tensor_name: str | None = None
     read_first: bool = False  # read before anything in the case writes it
     written: bool = False
     read_after_write: bool = False
@@ -75,8 +74,8 @@ class Buffer:
 class Operand:
     buffer: int
     coordinates: list  # one Expr a logical dim
-    indirect: Optional[int] = None  # position of the index tensor among the operands
-    indirect_dim: Optional[int] = None
+    indirect: int | None = None  # position of the index tensor among the operands
+    indirect_dim: int | None = None
     is_index: bool = False
 
 
@@ -295,7 +294,13 @@ class Builder:
             self.note_use(operand.buffer, argument["is_input"])
         constants = dict((spec.get("op_info") or {}).get("constants", {}))
         return Operation(
-            spec["op"], sizes, [r["split"] for r in ranges_], [i for i, _ in loops], operands, constants, spec["is_reduction"]
+            spec["op"],
+            sizes,
+            [r["split"] for r in ranges_],
+            [i for i, _ in loops],
+            operands,
+            constants,
+            spec["is_reduction"],
         )
 
     def add_tiles(self, terms, spec, loops, symbols, sizes):

@@ -92,7 +92,10 @@ def bundle_lines(text):
 
 def canonical(tokens):
     """Attribute names without quotes, attribute dictionaries in alphabetic order."""
-    tokens = [t.strip('"') if t.startswith('"') and i + 1 < len(tokens) and tokens[i + 1] == "=" else t for i, t in enumerate(tokens)]
+    tokens = [
+        t.strip('"') if t.startswith('"') and i + 1 < len(tokens) and tokens[i + 1] == "=" else t
+        for i, t in enumerate(tokens)
+    ]
     if "{" not in tokens or "}" not in tokens or tokens.index("{") > len(tokens) - 1 - tokens[::-1].index("}"):
         return tokens
     start, end = tokens.index("{"), len(tokens) - 1 - tokens[::-1].index("}")
@@ -135,7 +138,8 @@ EXPLAINS = {
     6: r".",
     8: r"/primaryDsInfo_/|/coordinates_/|/dsType_|/layoutDimOrder_|/maxDimSizes_|/scale_|" + ADDRESS,
     9: r"/maxDimSizes_",
-    10: r"/N_/|/dataStageParam_/|/coordinateMasking_|/maskingConstId_|/coordinates_/|/numWkSlices|/coreIdToWkSlice_|" + ADDRESS,
+    10: r"/N_/|/dataStageParam_/|/coordinateMasking_|/maskingConstId_|/coordinates_/|/numWkSlices|/coreIdToWkSlice_|"
+    + ADDRESS,
     12: r".",
 }
 # Faults that show in bundle.mlir.

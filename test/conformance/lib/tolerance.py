@@ -30,18 +30,218 @@ from . import formats
 FLOOR = 2.0**-24
 JUMP_SHARE = 0.02
 
-MATMULS = {"mm", "bmm", "matmul", "addmm", "baddbmm", "linear", "mv", "dot", "vdot", "einsum", "_scaled_mm", "convolution", "_convolution", "conv1d", "conv2d", "conv3d", "scaled_dot_product_attention", "batchmatmul", "batchmatmulfp8", "addmv", "addbmm", "addr", "outer", "bilinear", "inner", "tensordot", "chain_matmul", "multi_dot", "linalg_multi_dot", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"}
+MATMULS = {
+    "mm",
+    "bmm",
+    "matmul",
+    "addmm",
+    "baddbmm",
+    "linear",
+    "mv",
+    "dot",
+    "vdot",
+    "einsum",
+    "_scaled_mm",
+    "convolution",
+    "_convolution",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "scaled_dot_product_attention",
+    "batchmatmul",
+    "batchmatmulfp8",
+    "addmv",
+    "addbmm",
+    "addr",
+    "outer",
+    "bilinear",
+    "inner",
+    "tensordot",
+    "chain_matmul",
+    "multi_dot",
+    "linalg_multi_dot",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+}
 
 # Operations that jump: a small change of an operand can change the result by much.
-JUMPS = {"floor", "ceil", "round", "trunc", "frac", "fix", "sign", "sgn", "signbit", "heaviside", "eq", "ne", "gt", "ge", "lt", "le", "equal", "isclose", "argmax", "argmin", "max.dim", "min.dim", "topk", "sort", "argsort", "msort", "unique", "mode", "median", "nanmedian", "kthvalue", "cummax", "cummin", "searchsorted", "bucketize", "floor_divide", "remainder", "fmod", "div.Tensor_mode", "div.Scalar_mode", "logical_and", "logical_or", "logical_not", "logical_xor", "isinf", "isnan", "isfinite", "nonzero", "any", "all", "histc", "bincount", "max_pool2d_with_indices", "max_pool1d_with_indices", "max_pool3d_with_indices", "adaptive_max_pool2d", "adaptive_max_pool1d", "adaptive_max_pool3d", "quantize_per_tensor", "quantize_per_channel", "fake_quantize_per_tensor_affine", "hardshrink", "threshold", "relu6", "count_nonzero", "nearest", "upsample_nearest1d", "upsample_nearest2d", "_to_copy", "convert_element_type", "to.dtype", "to", "type_as", "topkindex", "topkvalue", "greaterthan", "greaterequal", "lesserthan", "lesserequal", "notequal", "Int.Tensor", "Bool.Tensor"}
+JUMPS = {
+    "floor",
+    "ceil",
+    "round",
+    "trunc",
+    "frac",
+    "fix",
+    "sign",
+    "sgn",
+    "signbit",
+    "heaviside",
+    "eq",
+    "ne",
+    "gt",
+    "ge",
+    "lt",
+    "le",
+    "equal",
+    "isclose",
+    "argmax",
+    "argmin",
+    "max.dim",
+    "min.dim",
+    "topk",
+    "sort",
+    "argsort",
+    "msort",
+    "unique",
+    "mode",
+    "median",
+    "nanmedian",
+    "kthvalue",
+    "cummax",
+    "cummin",
+    "searchsorted",
+    "bucketize",
+    "floor_divide",
+    "remainder",
+    "fmod",
+    "div.Tensor_mode",
+    "div.Scalar_mode",
+    "logical_and",
+    "logical_or",
+    "logical_not",
+    "logical_xor",
+    "isinf",
+    "isnan",
+    "isfinite",
+    "nonzero",
+    "any",
+    "all",
+    "histc",
+    "bincount",
+    "max_pool2d_with_indices",
+    "max_pool1d_with_indices",
+    "max_pool3d_with_indices",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool3d",
+    "quantize_per_tensor",
+    "quantize_per_channel",
+    "fake_quantize_per_tensor_affine",
+    "hardshrink",
+    "threshold",
+    "relu6",
+    "count_nonzero",
+    "nearest",
+    "upsample_nearest1d",
+    "upsample_nearest2d",
+    "_to_copy",
+    "convert_element_type",
+    "to.dtype",
+    "to",
+    "type_as",
+    "topkindex",
+    "topkvalue",
+    "greaterthan",
+    "greaterequal",
+    "lesserthan",
+    "lesserequal",
+    "notequal",
+    "Int.Tensor",
+    "Bool.Tensor",
+}
 # Casts jump only when the result is no float (or fp8, which the fp8 rule covers).
 CASTS = {"_to_copy", "convert_element_type", "to.dtype", "to", "type_as", "Int.Tensor", "Bool.Tensor"}
 
 # Operations that only move data (or compute nothing that a float takes part in).
-MOVES = {"view", "_unsafe_view", "reshape", "permute", "transpose", "t", "numpy_T", "expand", "expand_as", "broadcast_to", "unsqueeze", "squeeze", "slice", "select", "cat", "stack", "clone", "contiguous", "alias", "detach", "flip", "roll", "split", "split_with_sizes", "chunk", "unbind", "unfold", "as_strided", "gather", "index_select", "index", "embedding", "index_put", "slice_scatter", "select_scatter", "scatter", "repeat", "repeat_interleave", "tile", "narrow", "flatten", "unflatten", "pixel_shuffle", "pixel_unshuffle", "copy", "lift_fresh_copy", "empty_strided", "empty", "full", "full_like", "zeros", "ones", "zeros_like", "ones_like", "scalar_tensor", "arange", "constant_pad_nd", "movedim", "swapaxes", "diagonal", "tril", "triu", "collapse", "split_dim", "broadcast_in_dim", "new_zeros", "new_ones", "new_empty", "new_full", "fill", "where", "masked_fill", "rot90", "size", "sym_size", "_assert_tensor_metadata", "relu", "neg", "abs", "dropout", "lift_fresh"}
+MOVES = {
+    "view",
+    "_unsafe_view",
+    "reshape",
+    "permute",
+    "transpose",
+    "t",
+    "numpy_T",
+    "expand",
+    "expand_as",
+    "broadcast_to",
+    "unsqueeze",
+    "squeeze",
+    "slice",
+    "select",
+    "cat",
+    "stack",
+    "clone",
+    "contiguous",
+    "alias",
+    "detach",
+    "flip",
+    "roll",
+    "split",
+    "split_with_sizes",
+    "chunk",
+    "unbind",
+    "unfold",
+    "as_strided",
+    "gather",
+    "index_select",
+    "index",
+    "embedding",
+    "index_put",
+    "slice_scatter",
+    "select_scatter",
+    "scatter",
+    "repeat",
+    "repeat_interleave",
+    "tile",
+    "narrow",
+    "flatten",
+    "unflatten",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "copy",
+    "lift_fresh_copy",
+    "empty_strided",
+    "empty",
+    "full",
+    "full_like",
+    "zeros",
+    "ones",
+    "zeros_like",
+    "ones_like",
+    "scalar_tensor",
+    "arange",
+    "constant_pad_nd",
+    "movedim",
+    "swapaxes",
+    "diagonal",
+    "tril",
+    "triu",
+    "collapse",
+    "split_dim",
+    "broadcast_in_dim",
+    "new_zeros",
+    "new_ones",
+    "new_empty",
+    "new_full",
+    "fill",
+    "where",
+    "masked_fill",
+    "rot90",
+    "size",
+    "sym_size",
+    "_assert_tensor_metadata",
+    "relu",
+    "neg",
+    "abs",
+    "dropout",
+    "lift_fresh",
+}
 
 # Texts that are no operations on tensor data.
-_IGNORED_DIALECT_OPS = re.compile(r"torch\.(constant\.\w+|prim\.\w+(\.\w+)?|symbolic_int|bind_symbolic_shape|vtensor\.literal|tensor\.literal|copy\.\w+|overwrite\.\w+\.\w+|assert|runtime\.assert)$")
+_IGNORED_DIALECT_OPS = re.compile(
+    r"torch\.(constant\.\w+|prim\.\w+(\.\w+)?|symbolic_int|bind_symbolic_shape|vtensor\.literal|tensor\.literal|copy\.\w+|overwrite\.\w+\.\w+|assert|runtime\.assert)$"
+)
 _OPERATION = re.compile(r"torch\.(?:operator \"(?:torch\.)?)?([A-Za-z_][\w.]*)")
 _FLOAT_TYPE = re.compile(r"vtensor<(?:\[[^\]]*\],)?(f16|bf16|f32|f64|f8\w+)|!torch\.(?:float|vtensor>|tensor)")
 
@@ -131,12 +331,13 @@ def first_difference(got, expected, bad, noun="expected"):
     return f"{place} is {got[index]}, {noun} {expected[index]} ({int(bad.sum())} of {bad.size} differ)"
 
 
-def compare(got, out, dtype, ref=None, traits=Traits(), scale=1.0):
+def compare(got, out, dtype, ref=None, traits=None, scale=1.0):
     """None if `got` is right, else a text that names the first difference.
 
     `got` and `out` (PyTorch's result) are stored arrays of PyTorch dtype
     `dtype`; `ref` is a float array in higher precision or None.
     """
+    traits = traits or Traits()
     got, out = np.asarray(got), np.asarray(out)
     if got.shape != out.shape:
         return f"shape {list(got.shape)}, expected {list(out.shape)}"
@@ -201,7 +402,11 @@ def compare_complex(got, out, dtype, scale):
     finite = np.isfinite(size)
     rms = np.sqrt(np.mean(size[finite] ** 2)) if finite.any() else 0.0
     unit = 2.0**-24 if dtype == "complex64" else 2.0**-53
-    bad = np.where(finite, error > np.maximum(256 * unit * scale * np.maximum(rms, size), FLOOR), ~((got == out) | (np.isnan(got) & np.isnan(out))))
+    bad = np.where(
+        finite,
+        error > np.maximum(256 * unit * scale * np.maximum(rms, size), FLOOR),
+        ~((got == out) | (np.isnan(got) & np.isnan(out))),
+    )
     if bad.any():
         return first_difference(got, out, bad)
     return None

@@ -1,0 +1,154 @@
+#!/usr/bin/env bash
+# check.sh - Installs, builds and runs every test
+#
+# Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Every part of the tests is one line of the table below. A part that fails, or
+# whose totals cannot be read, counts as failed; the sums are the last line.
+
+set -uo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+usage() {
+  cat <<'TEXT'
+usage: utils/check.sh [--quick] [--list] [PART ...]
+
+Installs what is missing, builds, and runs the tests; the last line is
+`N passed, N failed` (`, N skipped`).
+
+  --quick   leave out the long parts
+  --list    print the parts and stop
+  PART      run only these parts
+
+example: utils/check.sh --quick
+TEXT
+}
+
+quick=0 list=0
+only=()
+for word in "$@"; do
+  case $word in
+    --quick) quick=1 ;;
+    --list) list=1 ;;
+    -h | --help) usage; exit 0 ;;
+    -*) usage >&2; exit 2 ;;
+    *) only+=("$word") ;;
+  esac
+done
+
+data=${SPYRE_TEST_DATA:-$SPYRE_ROOT/test/data}
+export SPYRE_TEST_DATA=$data
+conformance=$SPYRE_ROOT/test/conformance
+python=$(spyre_python)
+llvm_bin=$(spyre_llvm_bin)
+
+# name | quick or long | how totals are printed | command
+parts() {
+  cat <<TABLE
+lit|quick|lit|$llvm_bin/lit -sv "$SPYRE_ROOT/test" --param build="$SPYRE_BUILD" --param llvm_tools="$llvm_bin" --param python="$python" -j $SPYRE_JOBS
+unit|quick|ctest|ctest --test-dir "$SPYRE_BUILD" --output-on-failure -j $SPYRE_JOBS
+runners|quick|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance"
+python|quick|pytest|"$python" -m pytest -q -p no:cacheprovider "$SPYRE_ROOT/test/e2e"
+superdsc|quick|summary|"$python" "$conformance/superdsc.py" "$data/superdsc/cases" --group pointwise,reduction,matmul,restickify
+bundles|quick|summary|"$python" "$conformance/bundles.py" "$data/superdsc/bundles/small"
+tier1-O2|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O2
+tier1-O0|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O0
+tier1-O0-cores32|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O0 --cores 32
+tier1-O2-cores1|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O2 --cores 1
+TABLE
+}
+
+is_wanted() {
+  [ "${#only[@]}" = 0 ] && return 0
+  local name
+  for name in "${only[@]}"; do [ "$name" = "$1" ] && return 0; done
+  return 1
+}
+
+if [ "$list" = 1 ]; then
+  parts | cut -d '|' -f 1,2 | tr '|' '\t'
+  exit 0
+fi
+for name in ${only[@]+"${only[@]}"}; do
+  parts | cut -d '|' -f 1 | grep -qxF "$name" || { echo "error: there is no part '$name'; --list prints them" >&2; exit 2; }
+done
+
+passed=0 failed=0 skipped=0
+finish() {
+  local line="$passed passed, $failed failed"
+  [ "$skipped" -gt 0 ] && line="$line, $skipped skipped"
+  echo "$line"
+  [ "$failed" = 0 ]
+  exit
+}
+
+started=$SECONDS
+"$SPYRE_ROOT/utils/install-deps.sh" || { say "installing failed"; failed=1; finish; }
+spyre_build || { say "the build failed"; failed=1; finish; }
+say "installed and built in $((SECONDS - started)) s"
+llvm_bin=$(spyre_llvm_bin)
+
+# field LABEL FILE: the number after (or before) a label in a part's own summary.
+number_after() { sed -n "s/^ *$1 *: *\([0-9]*\).*/\1/p" "$2" | tail -n 1; }
+number_before() { tail -n 20 "$2" | grep -oE "[0-9]+ $1" | tail -n 1 | grep -oE '^[0-9]+'; }
+
+# totals KIND LOG: "passed failed skipped", or nothing if the log has no totals.
+totals() {
+  local p f s
+  case $1 in
+    lit)
+      grep -q '^Total Discovered Tests' "$2" || return
+      p=$(($(number_after Passed "$2") + $(number_after 'Expectedly Failed' "$2") + 0))
+      f=$(($(number_after Failed "$2") + $(number_after Unresolved "$2") + $(number_after 'Timed Out' "$2") + $(number_after 'Unexpectedly Passed' "$2") + 0))
+      s=$(($(number_after Unsupported "$2") + $(number_after Skipped "$2") + 0))
+      ;;
+    ctest)
+      local all
+      all=$(grep -oE 'tests failed out of [0-9]+' "$2" | tail -n 1 | grep -oE '[0-9]+$')
+      f=$(grep -oE '[0-9]+ tests failed out of' "$2" | tail -n 1 | grep -oE '^[0-9]+')
+      [ -n "$all" ] || return
+      p=$((all - f)) s=0
+      ;;
+    pytest)
+      tail -n 5 "$2" | grep -qE '(passed|failed|skipped|error).* in [0-9.]+s' || return
+      p=$(number_before passed "$2") f=$(number_before failed "$2") s=$(number_before skipped "$2")
+      f=$((${f:-0} + $(number_before 'error' "$2") + 0))
+      ;;
+    summary)
+      tail -n 1 "$2" | grep -qxE '[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped' || return
+      p=$(number_before passed "$2") f=$(number_before failed "$2") s=$(number_before skipped "$2")
+      ;;
+  esac
+  echo "${p:-0} ${f:-0} ${s:-0}"
+}
+
+logs=$SPYRE_BUILD/check-logs
+mkdir -p "$logs"
+rows=()
+while IFS='|' read -r name length kind command; do
+  is_wanted "$name" || continue
+  [ "$quick" = 1 ] && [ "$length" = long ] && [ "${#only[@]}" = 0 ] && continue
+  say "$name"
+  log=$logs/$name.log
+  began=$SECONDS
+  (cd "$SPYRE_ROOT" && eval "$command") >"$log" 2>&1 </dev/null
+  code=$?
+  read -r p f s <<<"$(totals "$kind" "$log")"
+  if [ -z "${p:-}" ]; then
+    p=0 f=1 s=0
+    echo "   no totals (exit code $code)"
+  elif [ "$code" != 0 ] && [ "$f" = 0 ]; then
+    f=1
+    echo "   exit code $code without a failed test"
+  fi
+  if [ "$f" != 0 ]; then
+    tail -n 40 "$log" | sed 's/^/   /'
+  fi
+  rows+=("$(printf '%-18s %6d passed %5d failed %5d skipped %6d s   %s' "$name" "$p" "$f" "$s" $((SECONDS - began)) "${log#"$SPYRE_ROOT"/}")")
+  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+done < <(parts)
+
+say "summary, $((SECONDS - started)) s in all"
+printf '%s\n' ${rows[@]+"${rows[@]}"}
+finish

@@ -1,0 +1,48 @@
+# common.sh - What the scripts of this folder share; sourced, not run
+#
+# Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Places, the Python to use, installing and building. Everything that a caller
+# may set in the environment: SPYRE_BUILD (build folder), SPYRE_PRESET (CMake
+# preset), SPYRE_JOBS, MLIR_DIR, VIRTUAL_ENV, SPYRE_TEST_DATA.
+
+SPYRE_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+SPYRE_PRESET=${SPYRE_PRESET:-dev}
+SPYRE_BUILD=${SPYRE_BUILD:-$SPYRE_ROOT/build}
+SPYRE_JOBS=${SPYRE_JOBS:-$(nproc 2>/dev/null || echo 2)}
+export SPYRE_BUILD
+
+say() { printf '== %s\n' "$*"; }
+die() {
+  printf 'error: %s\n' "$*" >&2
+  exit 1
+}
+
+# The active virtual environment, else .venv of this repository.
+spyre_venv() { printf '%s\n' "${VIRTUAL_ENV:-$SPYRE_ROOT/.venv}"; }
+
+# The Python that runs tests and tools.
+spyre_python() { printf '%s/bin/python\n' "$(spyre_venv)"; }
+
+# Folder of LLVM's own programs: the one that the build was configured with,
+# else that of MLIR_DIR (.../lib/cmake/mlir), else Debian's.
+spyre_llvm_bin() {
+  local dir=
+  if [ -f "$SPYRE_BUILD/CMakeCache.txt" ]; then
+    dir=$(sed -n 's/^MLIR_DIR:[A-Z]*=//p' "$SPYRE_BUILD/CMakeCache.txt")
+  fi
+  dir=${dir:-${MLIR_DIR:-/usr/lib/llvm-22/lib/cmake/mlir}}
+  printf '%s\n' "${dir%/lib/cmake/mlir*}/bin"
+}
+
+# Configures and builds; output goes to the terminal.
+spyre_build() {
+  if [ ! -f "$SPYRE_BUILD/build.ninja" ]; then
+    say "configuring $SPYRE_BUILD (preset $SPYRE_PRESET)"
+    (cd "$SPYRE_ROOT" && cmake --preset "$SPYRE_PRESET" -B "$SPYRE_BUILD") || return 1
+  fi
+  say "building with $SPYRE_JOBS jobs"
+  # Ninja configures again by itself when a CMake file changed.
+  ninja -C "$SPYRE_BUILD" -j "$SPYRE_JOBS"
+}
