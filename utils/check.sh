@@ -49,7 +49,6 @@ parts() {
 lit|quick|lit|$llvm_bin/lit -sv "$SPYRE_ROOT/test" --param build="$SPYRE_BUILD" --param llvm_tools="$llvm_bin" --param python="$python" -j $SPYRE_JOBS
 unit|quick|ctest|ctest --test-dir "$SPYRE_BUILD" --output-on-failure -j $SPYRE_JOBS
 runners|quick|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance"
-python|quick|pytest|"$python" -m pytest -q -p no:cacheprovider "$SPYRE_ROOT/test/e2e"
 superdsc|quick|summary|"$python" "$conformance/superdsc.py" "$data/superdsc/cases" --group pointwise,reduction,matmul,restickify
 bundles|quick|summary|"$python" "$conformance/bundles.py" "$data/superdsc/bundles/small"
 tier1-O2|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O2
@@ -57,6 +56,9 @@ tier1-O0|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier
 tier1-O0-cores32|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O0 --cores 32
 tier1-O2-cores1|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O2 --cores 1
 TABLE
+  if compgen -G "$SPYRE_ROOT/test/e2e/test_*.py" >/dev/null; then
+    echo "e2e|quick|pytest|\"$python\" -m pytest -q -p no:cacheprovider \"$SPYRE_ROOT/test/e2e\""
+  fi
 }
 
 is_wanted() {
@@ -89,40 +91,6 @@ spyre_build || { say "the build failed"; failed=1; finish; }
 say "installed and built in $((SECONDS - started)) s"
 llvm_bin=$(spyre_llvm_bin)
 
-# field LABEL FILE: the number after (or before) a label in a part's own summary.
-number_after() { sed -n "s/^ *$1 *: *\([0-9]*\).*/\1/p" "$2" | tail -n 1; }
-number_before() { tail -n 20 "$2" | grep -oE "[0-9]+ $1" | tail -n 1 | grep -oE '^[0-9]+'; }
-
-# totals KIND LOG: "passed failed skipped", or nothing if the log has no totals.
-totals() {
-  local p f s
-  case $1 in
-    lit)
-      grep -q '^Total Discovered Tests' "$2" || return
-      p=$(($(number_after Passed "$2") + $(number_after 'Expectedly Failed' "$2") + 0))
-      f=$(($(number_after Failed "$2") + $(number_after Unresolved "$2") + $(number_after 'Timed Out' "$2") + $(number_after 'Unexpectedly Passed' "$2") + 0))
-      s=$(($(number_after Unsupported "$2") + $(number_after Skipped "$2") + 0))
-      ;;
-    ctest)
-      local all
-      all=$(grep -oE 'tests failed out of [0-9]+' "$2" | tail -n 1 | grep -oE '[0-9]+$')
-      f=$(grep -oE '[0-9]+ tests failed out of' "$2" | tail -n 1 | grep -oE '^[0-9]+')
-      [ -n "$all" ] || return
-      p=$((all - f)) s=0
-      ;;
-    pytest)
-      tail -n 5 "$2" | grep -qE '(passed|failed|skipped|error).* in [0-9.]+s' || return
-      p=$(number_before passed "$2") f=$(number_before failed "$2") s=$(number_before skipped "$2")
-      f=$((${f:-0} + $(number_before 'error' "$2") + 0))
-      ;;
-    summary)
-      tail -n 1 "$2" | grep -qxE '[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped' || return
-      p=$(number_before passed "$2") f=$(number_before failed "$2") s=$(number_before skipped "$2")
-      ;;
-  esac
-  echo "${p:-0} ${f:-0} ${s:-0}"
-}
-
 logs=$SPYRE_BUILD/check-logs
 mkdir -p "$logs"
 rows=()
@@ -134,7 +102,7 @@ while IFS='|' read -r name length kind command; do
   began=$SECONDS
   (cd "$SPYRE_ROOT" && eval "$command") >"$log" 2>&1 </dev/null
   code=$?
-  read -r p f s <<<"$(totals "$kind" "$log")"
+  read -r p f s <<<"$(spyre_totals "$kind" "$log")"
   if [ -z "${p:-}" ]; then
     p=0 f=1 s=0
     echo "   no totals (exit code $code)"

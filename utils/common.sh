@@ -46,3 +46,40 @@ spyre_build() {
   # Ninja configures again by itself when a CMake file changed.
   ninja -C "$SPYRE_BUILD" -j "$SPYRE_JOBS"
 }
+
+# --- totals of test runs, for check.sh -----------------------------------------
+
+# LABEL FILE: the number after (or before) a label in a test program's own summary.
+number_after() { sed -n "s/^ *$1 *: *\([0-9]*\).*/\1/p" "$2" | tail -n 1; }
+number_before() { tail -n 20 "$2" | grep -oE "[0-9]+ $1" | tail -n 1 | grep -oE '^[0-9]+'; }
+
+# KIND LOG: "passed failed skipped", or nothing if the log has no totals.
+spyre_totals() {
+  local p f s
+  case $1 in
+    lit)
+      grep -q '^Total Discovered Tests' "$2" || return
+      p=$(($(number_after Passed "$2") + $(number_after 'Expectedly Failed' "$2") + 0))
+      f=$(($(number_after Failed "$2") + $(number_after Unresolved "$2") + $(number_after 'Timed Out' "$2") + $(number_after 'Unexpectedly Passed' "$2") + 0))
+      s=$(($(number_after Unsupported "$2") + $(number_after Skipped "$2") + 0))
+      ;;
+    ctest)
+      local all
+      all=$(grep -E '^[0-9]+% tests passed' "$2" | tail -n 1)
+      [ -n "$all" ] || return
+      f=$(grep -oE '[0-9]+ tests failed' <<<"$all" | grep -oE '^[0-9]+')
+      f=${f:-0} all=${all##*out of }
+      p=$((all - f)) s=0
+      ;;
+    pytest)
+      tail -n 5 "$2" | grep -qE '(passed|failed|skipped|error).* in [0-9.]+s' || return
+      p=$(number_before passed "$2") f=$(number_before failed "$2") s=$(number_before skipped "$2")
+      f=$((${f:-0} + $(number_before 'error' "$2") + 0))
+      ;;
+    summary)
+      tail -n 1 "$2" | grep -qxE '[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped' || return
+      p=$(number_before passed "$2") f=$(number_before failed "$2") s=$(number_before skipped "$2")
+      ;;
+  esac
+  echo "${p:-0} ${f:-0} ${s:-0}"
+}

@@ -15,6 +15,7 @@ import json
 import os
 import pathlib
 import stat
+import subprocess
 import sys
 import textwrap
 
@@ -471,3 +472,38 @@ def test_skips_need_a_listed_reason():
     assert harness.skipped("open").passed is None
     with pytest.raises(KeyError):
         harness.skipped("too hard")
+
+
+# --- the totals that utils/check.sh reads ------------------------------------
+
+LIT = """
+Total Discovered Tests: 7
+  Unsupported      : 1 (25.00%)
+  Passed           : 3 (25.00%)
+  Expectedly Failed: 1 (25.00%)
+  Failed           : 2 (25.00%)
+"""
+
+
+@pytest.mark.parametrize(
+    "kind, text, expected",
+    [
+        ("lit", LIT, "4 2 1"),
+        ("lit", "error: no config", ""),
+        ("ctest", "50% tests passed, 1 tests failed out of 2\n", "1 1 0"),
+        ("ctest", "100% tests passed, 0 tests failed out of 12\n", "12 0 0"),
+        ("ctest", "100% tests passed out of 1\n", "1 0 0"),
+        ("ctest", "No tests were found!!!\n", ""),
+        ("pytest", "1 failed, 60 passed, 3 skipped, 2 errors in 20.31s\n", "60 3 3"),
+        ("pytest", "no tests ran in 0.01s\n", ""),
+        ("summary", "FAIL x: wrong: y\n4 passed, 1 failed, 0 skipped\n", "4 1 0"),
+        ("summary", "4 passed, 1 failed, 0 skipped\nTraceback\n", ""),
+    ],
+)
+def test_totals_of_check(tmp_path, kind, text, expected):
+    log = tmp_path / "log"
+    log.write_text(text)
+    common = HERE.parent.parent / "utils" / "common.sh"
+    script = f'. "{common}"; spyre_totals {kind} "{log}"'
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
+    assert done.stdout.strip() == expected
