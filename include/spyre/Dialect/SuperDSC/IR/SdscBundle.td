@@ -1,0 +1,124 @@
+//===- SdscBundle.td - The sdscbundle dialect ---------------*- tablegen -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What bundle.mlir is written in: base addresses passed by the launcher, and
+// executions of descriptors. Source: SuperDSC reference, section 2.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_DIALECT_SUPERDSC_SDSCBUNDLE_TD
+#define SPYRE_DIALECT_SUPERDSC_SDSCBUNDLE_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def SdscBundle_Dialect : Dialect {
+  let name = "sdscbundle";
+  let cppNamespace = "::mlir::sdscbundle";
+  let summary = "Bundles: which descriptors run, in which order, at which addresses";
+  let description = [{
+    A bundle is one function whose parameters are base addresses
+    (`!sdscbundle.input_arg<index>`): the HBM pool's first, if it has one, then
+    one for each argument. The body computes addresses with `arith`, `affine.apply`
+    and `scf.for` and executes descriptors.
+
+    Attributes of the function, which `bundle.mlir` itself does not show (they
+    come from and go to `launch_spec.json`):
+
+    - `sdscbundle.arguments`: an array of `#sdscbundle.argument`, one an argument
+    - `sdscbundle.pool_bytes`: the size of the HBM pool
+    - `sdscbundle.has_pool`: unit, present if the first parameter is the pool
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+}
+
+def SdscBundle_InputArgType : TypeDef<SdscBundle_Dialect, "InputArg"> {
+  let mnemonic = "input_arg";
+  let summary = "A value that the launcher passes";
+  let parameters = (ins "::mlir::Type":$elementType);
+  let assemblyFormat = "`<` $elementType `>`";
+}
+
+def SdscBundle_ArgumentAttr : AttrDef<SdscBundle_Dialect, "Argument"> {
+  let mnemonic = "argument";
+  let summary = "What an argument must be: an entry of launch_spec.json";
+  let description = [{
+    The keys and their meaning are those of `docs/formats/launch_spec.md`:
+
+    ```mlir
+    #sdscbundle.argument<input, array = "in0", shape = [64, 128], dtype = "float16",
+      device_size = [2, 64, 64], stride_map = [64, 128, 1], device_dtype = "SEN169_FP16">
+    ```
+  }];
+  let parameters = (ins
+    "::mlir::StringAttr":$role,
+    "::mlir::StringAttr":$array,
+    "::mlir::StringAttr":$result,
+    "::mlir::DenseI64ArrayAttr":$shape,
+    "::mlir::StringAttr":$dtype,
+    "::mlir::DenseI64ArrayAttr":$stride,
+    "::mlir::DenseI64ArrayAttr":$deviceSize,
+    "::mlir::DenseI64ArrayAttr":$strideMap,
+    "::mlir::StringAttr":$deviceDtype,
+    "::mlir::FloatAttr":$value,
+    "::mlir::StringAttr":$elementArrangement,
+    "::mlir::StringAttr":$tail,
+    "::mlir::DenseI64ArrayAttr":$view);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+class SdscBundle_Op<string mnemonic, list<Trait> traits = []>
+    : Op<SdscBundle_Dialect, mnemonic, traits>;
+
+def SdscBundle_InputArgExtractOp : SdscBundle_Op<"input_arg_extract", [Pure]> {
+  let summary = "The address that the launcher passed";
+  let description = [{
+    ```mlir
+    %arg_0 = sdscbundle.input_arg_extract value from %arg_0_base_addr
+        : !sdscbundle.input_arg<index> -> index
+    ```
+  }];
+  let arguments = (ins SdscBundle_InputArgType:$input);
+  let results = (outs Index:$result);
+  let assemblyFormat = "`value` `from` $input attr-dict `:` qualified(type($input)) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def SdscBundle_SdscExecuteOp : SdscBundle_Op<"sdsc_execute"> {
+  let summary = "Execute one descriptor";
+  let description = [{
+    Runs the descriptor in `sdsc_filename` with operand k bound to the symbol id
+    `symbol_ids[k]`. Ids are negative and distinct; without `symbol_ids` there are
+    no operands and the descriptor's addresses are concrete. The quoted spelling
+    of the attribute is the reference's; the unquoted one parses too.
+
+    ```mlir
+    sdscbundle.sdsc_execute (%arg_0, %arg_1) {sdsc_filename="sdsc_0.json", "symbol_ids"=[-1, -2]}
+    ```
+
+    In a module that holds descriptors as `sdsc.descriptor @sdsc_0`, the file name
+    `sdsc_0.json` stands for that symbol: the name without `.json`.
+  }];
+  let arguments = (ins
+    Variadic<Index>:$addresses,
+    StrAttr:$sdsc_filename,
+    OptionalAttr<I64ArrayAttr>:$symbol_ids);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The ids, empty if there are none.
+    ::llvm::SmallVector<int64_t> getSymbolIdValues();
+    /// The symbol of the descriptor in the same module: the file name without ".json".
+    ::llvm::StringRef getDescriptorSymbol();
+  }];
+}
+
+#endif // SPYRE_DIALECT_SUPERDSC_SDSCBUNDLE_TD

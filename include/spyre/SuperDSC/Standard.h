@@ -1,0 +1,42 @@
+//===- Standard.h - What a descriptor's other fields determine --*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Fields of a descriptor that nearly always follow from others: the folds of an
+// operand and the slice of each core. Verifiers compare with them, and the sdsc
+// dialect shows such a field only where it deviates. MLIR-free.
+// Source of the rules: SuperDSC reference, section 1 (CI) and section 5, e.3.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_SUPERDSC_STANDARD_H
+#define SPYRE_SUPERDSC_STANDARD_H
+
+#include "spyre/SuperDSC/Descriptor.h"
+
+#include <vector>
+
+namespace spyre::sdsc {
+
+/// Slices of each core: dims in \p coreOrder, the first varies fastest (e.3).
+std::vector<std::vector<int64_t>> getStandardCoreToSlice(const std::vector<Dim> &dims,
+                                                         const std::vector<unsigned> &coreOrder,
+                                                         int64_t numCores);
+
+/// The folds of \p tensor, in its layout class's dim order; empty if the
+/// descriptor has no such class.
+std::vector<DimCoordinate> getStandardCoordinates(const Descriptor &descriptor,
+                                                  const Tensor &tensor);
+
+/// Which memories memOrg_ marks: (hbm, lx).
+std::pair<bool, bool> getStandardMemories(const Tensor &tensor);
+
+bool operator==(const Fold &a, const Fold &b);
+bool operator==(const DimCoordinate &a, const DimCoordinate &b);
+
+} // namespace spyre::sdsc
+
+#endif // SPYRE_SUPERDSC_STANDARD_H

@@ -1,0 +1,91 @@
+//===- Standard.cpp - What a descriptor's other fields determine ----------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/SuperDSC/Standard.h"
+
+#include <algorithm>
+
+namespace spyre::sdsc {
+
+std::vector<std::vector<int64_t>> getStandardCoreToSlice(const std::vector<Dim> &dims,
+                                                         const std::vector<unsigned> &coreOrder,
+                                                         int64_t numCores) {
+  std::vector<std::vector<int64_t>> result;
+  for (int64_t core = 0; core < numCores; ++core) {
+    std::vector<int64_t> slices(dims.size(), 0);
+    int64_t rest = core;
+    for (unsigned dim : coreOrder) {
+      slices[dim] = rest % dims[dim].numSlices;
+      rest /= dims[dim].numSlices;
+    }
+    result.push_back(std::move(slices));
+  }
+  return result;
+}
+
+std::vector<DimCoordinate> getStandardCoordinates(const Descriptor &descriptor,
+                                                  const Tensor &tensor) {
+  std::vector<DimCoordinate> result;
+  for (const LayoutClass &layout : descriptor.layouts) {
+    if (layout.label != tensor.label)
+      continue;
+    int64_t perStick = getElementsPerStick(tensor.format);
+    for (size_t i = 0; i < layout.dimOrder.size() && i < tensor.scale.size(); ++i) {
+      std::optional<unsigned> position = descriptor.findDim(layout.dimOrder[i]);
+      if (!position)
+        return {};
+      const Dim &dim = descriptor.dims[*position];
+      bool isStick = std::find(layout.stickDims.begin(), layout.stickDims.end(), dim.name) !=
+                     layout.stickDims.end();
+      bool isPresent = tensor.scale[i] == 1;
+      int64_t size = isPresent ? dim.coreSize : 1;
+      int64_t slices = isPresent ? dim.numSlices : 1;
+      DimCoordinate coordinate;
+      coordinate.dim = dim.name;
+      coordinate.elemArr = isStick ? 2 : 1;
+      if (!isStick)
+        coordinate.folds = {{size, 0, slices, "core_fold"},
+                            {0, 0, 1, "corelet_fold"},
+                            {0, 0, 1, "row_fold"},
+                            {1, 0, size, "elem_arr_0"}};
+      else if (tensor.scale[i] == -2)
+        coordinate.folds = {{perStick, 0, 1, "core_fold"},
+                            {0, 0, 1, "corelet_fold"},
+                            {0, 0, 1, "row_fold"},
+                            {perStick, 0, 1, "elem_arr_1"},
+                            {0, 0, perStick, "elem_arr_0"}};
+      else
+        coordinate.folds = {{size, 0, slices, "core_fold"},
+                            {0, 0, 1, "corelet_fold"},
+                            {0, 0, 1, "row_fold"},
+                            {perStick, 0, size / perStick, "elem_arr_1"},
+                            {1, 0, perStick, "elem_arr_0"}};
+      result.push_back(std::move(coordinate));
+    }
+    return result;
+  }
+  return result;
+}
+
+std::pair<bool, bool> getStandardMemories(const Tensor &tensor) {
+  if (tensor.component == Component::LX)
+    return {false, true};
+  if (tensor.indirection == Indirection::IndexTensor)
+    return {true, false};
+  return {true, true};
+}
+
+bool operator==(const Fold &a, const Fold &b) {
+  return a.alpha == b.alpha && a.beta == b.beta && a.factor == b.factor && a.label == b.label;
+}
+
+bool operator==(const DimCoordinate &a, const DimCoordinate &b) {
+  return a.dim == b.dim && a.spatial == b.spatial && a.temporal == b.temporal &&
+         a.elemArr == b.elemArr && a.padding == b.padding && a.folds == b.folds;
+}
+
+} // namespace spyre::sdsc
