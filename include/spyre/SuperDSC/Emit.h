@@ -28,6 +28,10 @@ namespace spyre::sdsc {
 struct EmitDim {
   int64_t extent = 1; ///< logical
   int64_t split = 1;  ///< work slices
+  /// Keep the dim although its extent is 1 (a unit batch of a matmul); dims of
+  /// extent 1 vanish otherwise. It belongs to the size-1 logical dims whose access
+  /// expression names it.
+  bool keepUnit = false;
 };
 
 enum class Space { HBM, Pool, LX };
@@ -39,6 +43,8 @@ struct EmitOperand {
   layout::IndexMap access;
   Space space = Space::HBM;
   /// Absolute address of the operand's buffer (HBM), pool offset, or LX offset.
+  /// An LX address is written as it is for every core: constant offsets of the
+  /// access map are not added to it (e.4), so planned programs have none.
   int64_t addressInBytes = 0;
   /// Gather: the logical dim of this (value) operand that is addressed through
   /// the index tensor at position \c indexOperand; -1: none.
@@ -48,13 +54,13 @@ struct EmitOperand {
 };
 
 struct EmitOp {
-  std::string opFunc;  ///< name in the OpFunc table, without "nonstick"
+  std::string opFunc; ///< name in the OpFunc table, without "nonstick"
   std::vector<std::pair<std::string, double>> constants; ///< the op's own, in table order
   std::vector<EmitDim> dims;
   unsigned numLoops = 0;
   /// Inputs, then the one output.
   std::vector<EmitOperand> operands;
-  bool isReduction = false; ///< reductions and the matmul family
+  bool isReduction = false;   ///< reductions and the matmul family
   bool kFastCoreOrder = true; ///< e.3; takes effect only where e.3 says so
 };
 
@@ -71,6 +77,12 @@ struct EmitError {
 };
 
 /// \p index: position of the operation in its bundle.
+/// Rules beyond the fields: a batchmatmul without a contraction becomes mul; a
+/// restickify loses the splits of dims that it pads; the sizes of an operand in
+/// memory beyond those of the operation become back gaps.
+/// Errors: a view that the device cannot read (an offset or a boundary inside a
+/// stick, two dims in one stick), a split that leaves part of a stick to a core,
+/// more dims than SuperDSC has names for, an operation the table does not know.
 std::variant<EmittedOp, EmitError> emitDescriptor(const EmitOp &op, int64_t index);
 
 } // namespace spyre::sdsc

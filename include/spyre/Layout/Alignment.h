@@ -1,0 +1,97 @@
+//===- Alignment.h - One loop dim per device dim ----------------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Splits the iteration dims of an operation until every device coordinate of
+// every operand is one loop dim plus a constant (or, for the stick, one loop dim
+// divided by or modulo the elements of a stick). That is the form in which
+// SuperDSC can name a coordinate. MLIR-free.
+// Source of the rules: SuperDSC reference e.1, second half ("Alignment").
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_LAYOUT_ALIGNMENT_H
+#define SPYRE_LAYOUT_ALIGNMENT_H
+
+#include "spyre/Layout/TensorLayout.h"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace spyre::layout {
+
+/// An iteration dim before alignment.
+struct AlignDim {
+  int64_t extent = 1;
+  int64_t split = 1; ///< work slices
+  /// Keep the dim although its extent is 1; else it vanishes.
+  bool keepUnit = false;
+};
+
+/// An operand before alignment: its device dims, outer to inner, the last one
+/// within the stick, and their coordinates over the iteration dims.
+struct AlignAccess {
+  std::vector<int64_t> deviceSizes;
+  std::vector<IndexExpr> coordinates;
+  int64_t elementsPerStick = 64;
+  /// Device dim that is addressed through an index tensor; -1: none.
+  int indirectDim = -1;
+  /// (device dim of size 1, iteration dim with keepUnit) that belong together.
+  std::vector<std::pair<unsigned, unsigned>> unitDims;
+};
+
+/// A loop dim after alignment.
+struct AlignedDim {
+  std::string name; ///< of its first segment: c<i>; others z0, z1, ... (for messages)
+  int64_t size = 1;
+  int64_t split = 1;
+  int source = -1;  ///< the iteration dim it is a part of; -1: none (a constant's dim)
+  int64_t unit = 1; ///< steps of the source dim per step of this one
+};
+
+enum class CoordinateKind : uint8_t {
+  Constant, ///< offset only
+  Whole,    ///< dim + offset
+  Count,    ///< dim floordiv elementsPerStick + offset
+  Within,   ///< dim mod elementsPerStick + offset
+  Indirect, ///< the value of an index tensor
+};
+
+struct AlignedCoordinate {
+  CoordinateKind kind = CoordinateKind::Constant;
+  int dim = -1; ///< position in Alignment::dims
+  int64_t offset = 0;
+  bool operator==(const AlignedCoordinate &) const = default;
+};
+
+struct AlignedAccess {
+  std::vector<int64_t> deviceSizes;
+  std::vector<AlignedCoordinate> coordinates;
+  int64_t elementsPerStick = 64;
+  /// The dim in the stick; -1: none.
+  int stickDim = -1;
+};
+
+struct Alignment {
+  std::vector<AlignedDim> dims; ///< in iteration order
+  std::vector<AlignedAccess> accesses;
+};
+
+struct AlignError {
+  std::string message;
+  int access = -1; ///< whose fault it is; -1: the dims
+};
+
+/// All operands of one operation together. Accesses must be in bounds.
+/// Errors: coordinates whose parts do not fit into each other, two loop dims in
+/// one stick, an offset inside a stick, a split that cannot be handed out.
+std::variant<Alignment, AlignError> align(const std::vector<AlignDim> &dims,
+                                          const std::vector<AlignAccess> &accesses);
+
+} // namespace spyre::layout
+
+#endif // SPYRE_LAYOUT_ALIGNMENT_H

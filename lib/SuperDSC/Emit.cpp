@@ -1,0 +1,416 @@
+//===- Emit.cpp - One planned operation to one descriptor -----------------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The steps of emitDescriptor up to dims, scales, padding and gaps: device
+// coordinates, alignment, names. What a descriptor writes about each tensor is
+// in EmitTensors.cpp. Source of the rules: SuperDSC reference, e.1 and e.2.
+//
+//===----------------------------------------------------------------------===//
+
+#include "EmitInternal.h"
+
+#include <algorithm>
+
+namespace spyre::sdsc {
+
+using layout::AlignedCoordinate;
+using layout::CoordinateKind;
+
+namespace {
+
+int64_t roundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+const char *const kNames[] = {"mb", "x", "y", "i", "j", "ki", "kj"};
+const char *const kMatmulNames[] = {"ki", "kj", "y", "x", "mb", "out", "in"};
+
+} // namespace
+
+bool Emitter::fail(std::string message, int operand) {
+  if (error.message.empty())
+    error = {std::move(message), operand};
+  return false;
+}
+
+std::variant<EmittedOp, EmitError> Emitter::run() {
+  if (checkInput() && computeCoordinates() && alignDims() && nameDims() && orderTensors() &&
+      computeScales() && computePadding() && checkSplits())
+    writeDescriptor();
+  if (!error.message.empty())
+    return error;
+  return std::move(result);
+}
+
+/// True if the operation contracts nothing: the product of its inputs then.
+static bool isContractionTrivial(const EmitOp &op) {
+  const layout::IndexMap &output = op.operands.back().access;
+  for (unsigned i = 0; i < op.dims.size(); ++i)
+    if (op.dims[i].extent != 1 &&
+        std::none_of(output.results.begin(), output.results.end(),
+                     [&](const layout::IndexExpr &expr) { return dependsOn(expr, i); }))
+      return false;
+  return true;
+}
+
+bool Emitter::checkInput() {
+  if (op.operands.size() < 2)
+    return fail("an operation needs an input and an output, not " +
+                std::to_string(op.operands.size()) + " operands");
+  opFunc = op.opFunc == "batchmatmul" && isContractionTrivial(op) ? "mul" : op.opFunc;
+  auto answer = getEmitFacts(opFunc);
+  if (std::string *problem = std::get_if<std::string>(&answer))
+    return fail(*problem);
+  facts = std::move(std::get<EmitFacts>(answer));
+  for (const EmitDim &dim : op.dims)
+    if (dim.extent < 1 || dim.split < 1)
+      return fail("an iteration dim has extent " + std::to_string(dim.extent) + " and split " +
+                  std::to_string(dim.split));
+  if (!checkConstants())
+    return false;
+  for (unsigned i = 0; i < op.operands.size(); ++i) {
+    const EmitOperand &operand = op.operands[i];
+    std::vector<std::string> problems = layout::verify(operand.layout);
+    if (!problems.empty())
+      return fail("the layout is not valid: " + problems.front(), int(i));
+    if (operand.access.extents.size() != op.dims.size() + op.numLoops ||
+        operand.access.results.size() != operand.layout.shape.size())
+      return fail("the access map does not fit to the iteration dims and the operand's rank",
+                  int(i));
+    if (getWidthInBytes(operand.layout.format) == 0)
+      return fail("formats narrower than a byte have no descriptor form", int(i));
+    if (operand.isIndexTensor)
+      indexTensors.push_back(i);
+    if (operand.indirectDim != -1 &&
+        (operand.indexOperand < 0 || operand.indexOperand >= int(op.operands.size()) ||
+         !op.operands[operand.indexOperand].isIndexTensor))
+      return fail("the operand is addressed through an operand that is no index tensor", int(i));
+    if (operand.indirectDim >= int(operand.layout.shape.size()))
+      return fail("the operand has no dim " + std::to_string(operand.indirectDim), int(i));
+  }
+  if (op.operands.back().isIndexTensor)
+    return fail("the output cannot be an index tensor", int(op.operands.size()) - 1);
+  int64_t numInputs = int64_t(op.operands.size() - 1 - indexTensors.size());
+  if (numInputs != facts.numInputs)
+    return fail("'" + opFunc + "' takes " + std::to_string(facts.numInputs) + " inputs, not " +
+                std::to_string(numInputs));
+  return true;
+}
+
+bool Emitter::checkConstants() {
+  bool fits = op.constants.size() == facts.constants.size();
+  for (size_t i = 0; fits && i < op.constants.size(); ++i)
+    fits = op.constants[i].first == facts.constants[i];
+  if (fits)
+    return true;
+  std::string names;
+  for (const std::string &name : facts.constants)
+    names += (names.empty() ? "" : ", ") + name;
+  return fail("'" + opFunc + "' takes the constants (" + names + ") in this order");
+}
+
+/// Device coordinates at the first iteration of all loops, and what a step of
+/// each loop adds to the address.
+bool Emitter::computeCoordinates() {
+  accesses.resize(op.operands.size());
+  result.loopStrideInBytes.resize(op.operands.size());
+  for (unsigned i = 0; i < op.operands.size(); ++i) {
+    const EmitOperand &operand = op.operands[i];
+    layout::IndexMap logical = operand.access;
+    if (operand.indirectDim != -1)
+      logical.results[operand.indirectDim] = layout::makeConstant(0);
+    auto answer = layout::getDeviceCoordinates(operand.layout, logical);
+    if (auto *problem = std::get_if<layout::LayoutError>(&answer))
+      return fail(problem->message + "; copy the slice first", int(i));
+    layout::IndexMap &coordinates = std::get<layout::IndexMap>(answer);
+
+    layout::AlignAccess &access = accesses[i];
+    access.elementsPerStick = getElementsPerStick(operand.layout.format);
+    access.deviceSizes = layout::getDeviceSizes(operand.layout);
+    std::vector<int64_t> strides = layout::getRowMajorStrides(access.deviceSizes);
+    std::vector<int64_t> &loopStrides = result.loopStrideInBytes[i];
+    loopStrides.assign(op.numLoops, 0);
+    for (unsigned d = 0; d < coordinates.results.size(); ++d) {
+      layout::IndexExpr own;
+      own.constant = coordinates.results[d].constant;
+      for (const layout::Digit &digit : coordinates.results[d].digits) {
+        if (digit.input < op.dims.size()) {
+          own.digits.push_back(digit);
+          continue;
+        }
+        if (digit.divisor != 1 || digit.modulus != 0)
+          return fail("the operand does not move by the same number of bytes in each iteration: " +
+                          toString(coordinates.results[d]),
+                      int(i));
+        loopStrides[digit.input - op.dims.size()] +=
+            digit.coefficient * strides[d] * (kStickInBytes / access.elementsPerStick);
+      }
+      access.coordinates.push_back(std::move(own));
+    }
+    for (int64_t stride : loopStrides)
+      if (stride % kStickInBytes != 0)
+        return fail("a loop moves the operand by " + std::to_string(stride) +
+                        " bytes, which is no multiple of a stick",
+                    int(i));
+
+    std::vector<layout::DeviceDim> deviceDims = layout::getDeviceDims(operand.layout);
+    for (unsigned d = 0; d + 1 < deviceDims.size(); ++d) {
+      if (deviceDims[d].dim == -1)
+        continue;
+      if (deviceDims[d].dim == operand.indirectDim) {
+        if (layout::getElementsInStick(operand.layout, operand.indirectDim) != 1)
+          return fail("the stick dim cannot be addressed through an index tensor", int(i));
+        access.indirectDim = int(d);
+      }
+      for (unsigned u = 0; u < op.dims.size(); ++u)
+        if (op.dims[u].keepUnit && op.dims[u].extent == 1 &&
+            dependsOn(operand.access.results[deviceDims[d].dim], u))
+          access.unitDims.push_back({d, u});
+    }
+  }
+  return true;
+}
+
+bool Emitter::alignDims() {
+  std::vector<layout::AlignDim> dims;
+  for (const EmitDim &dim : op.dims)
+    dims.push_back({dim.extent, dim.split, dim.keepUnit});
+  // A restickify works on whole sticks of both stick dims; a dim that has to be
+  // padded for that is not divided.
+  if (facts.category == EmitCategory::Restickify)
+    for (const layout::AlignAccess &access : accesses)
+      for (const layout::Digit &digit : access.coordinates.back().digits)
+        if (dims[digit.input].extent % access.elementsPerStick != 0)
+          dims[digit.input].split = 1;
+  auto answer = layout::align(dims, accesses);
+  if (auto *problem = std::get_if<layout::AlignError>(&answer))
+    return fail(problem->message, problem->access);
+  alignment = std::move(std::get<layout::Alignment>(answer));
+  // The constants' dims of a matmul go in front: its last three dims are M, N, K.
+  if (facts.category == EmitCategory::Matmul)
+    moveConstantDimsToFront();
+  return true;
+}
+
+void Emitter::moveConstantDimsToFront() {
+  std::vector<unsigned> order;
+  for (bool isConstant : {true, false})
+    for (unsigned i = 0; i < alignment.dims.size(); ++i)
+      if ((alignment.dims[i].source == -1) == isConstant)
+        order.push_back(i);
+  std::vector<int> position(order.size());
+  std::vector<layout::AlignedDim> dims;
+  for (unsigned i = 0; i < order.size(); ++i) {
+    position[order[i]] = int(i);
+    dims.push_back(alignment.dims[order[i]]);
+  }
+  alignment.dims = std::move(dims);
+  for (layout::AlignedAccess &access : alignment.accesses) {
+    for (AlignedCoordinate &coordinate : access.coordinates)
+      if (coordinate.dim != -1)
+        coordinate.dim = position[coordinate.dim];
+    if (access.stickDim != -1)
+      access.stickDim = position[access.stickDim];
+  }
+}
+
+unsigned Emitter::getReference() const {
+  bool contracts = facts.category == EmitCategory::Reduction ||
+                   facts.category == EmitCategory::Scan || facts.category == EmitCategory::Matmul;
+  return contracts ? 0 : unsigned(op.operands.size()) - 1;
+}
+
+/// Names, sizes and slices of the dims, with a virtual row in front and an
+/// injected stick dim behind where the operation needs them.
+bool Emitter::nameDims() {
+  unsigned count = unsigned(alignment.dims.size());
+  bool isMatmul = facts.category == EmitCategory::Matmul;
+  unsigned limit = isMatmul ? 7 : 8;
+  if (count > limit)
+    return fail("the operation needs " + std::to_string(count) + " dims, SuperDSC has names for " +
+                std::to_string(limit));
+
+  const layout::AlignedAccess &reference = alignment.accesses[getReference()];
+  bool hasOnlyStick = reference.stickDim != -1;
+  for (const AlignedCoordinate &coordinate : reference.coordinates)
+    hasOnlyStick &=
+        coordinate.kind == CoordinateKind::Constant || coordinate.dim == reference.stickDim;
+  hasVirtualRow = facts.category == EmitCategory::Cast && hasOnlyStick;
+  std::vector<Dim> &dims = result.descriptor.dims;
+  if (hasVirtualRow)
+    dims.push_back({kNames[0], 1, 1, 1});
+  for (unsigned i = 0; i < count; ++i) {
+    const char *name = isMatmul ? kMatmulNames[7 - count + i] : i + 1 == count ? "out" : kNames[i];
+    dims.push_back({name, alignment.dims[i].size, alignment.dims[i].split, 1});
+  }
+  if (reference.stickDim == -1) {
+    if (isMatmul)
+      return fail("the first operand of a matmul has no dim in its stick", 0);
+    if (count > 6)
+      return fail("the operation needs a stick dim beside its " + std::to_string(count) +
+                  " dims, SuperDSC has no name for it");
+    injectedStick = int(dims.size());
+    dims.push_back({kNames[count], getElementsPerStick(op.operands[0].layout.format), 1, 1});
+  }
+  return true;
+}
+
+/// Each operand's own dims, innermost first, and where they sit in its access.
+bool Emitter::orderTensors() {
+  size_t numDims = result.descriptor.dims.size();
+  int shift = hasVirtualRow ? 1 : 0;
+  tensors.resize(op.operands.size());
+  // Index tensors first: the tensors that they address take over their dims.
+  std::vector<unsigned> sequence = indexTensors;
+  for (unsigned i = 0; i < tensors.size(); ++i)
+    if (!op.operands[i].isIndexTensor)
+      sequence.push_back(i);
+  for (unsigned i : sequence) {
+    EmitTensor &tensor = tensors[i];
+    tensor.operand = &op.operands[i];
+    tensor.access = alignment.accesses[i];
+    tensor.elementsPerStick = tensor.access.elementsPerStick;
+    tensor.scale.assign(numDims, 0);
+    tensor.place.assign(numDims, -1);
+    tensor.indirect.assign(numDims, false);
+    tensor.gap.assign(numDims, 0);
+    tensor.stick = tensor.access.stickDim == -1 ? -1 : tensor.access.stickDim + shift;
+    auto append = [&](unsigned dim, int place) {
+      if (std::find(tensor.order.begin(), tensor.order.end(), dim) != tensor.order.end())
+        return fail("two dims of the operand are accessed by one loop dim (a diagonal)", int(i));
+      tensor.order.push_back(dim);
+      tensor.place[dim] = place;
+      tensor.scale[dim] = 1;
+      return true;
+    };
+    if (hasVirtualRow)
+      append(0, -1);
+    for (size_t c = tensor.access.coordinates.size() - 1; c-- > 0;) {
+      const AlignedCoordinate &coordinate = tensor.access.coordinates[c];
+      if (coordinate.kind == CoordinateKind::Indirect) {
+        for (unsigned dim : tensors[tensor.operand->indexOperand].order) {
+          if (!append(dim, int(c)))
+            return false;
+          tensor.indirect[dim] = true;
+        }
+      } else if (coordinate.dim != -1 && !append(unsigned(coordinate.dim + shift), int(c))) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// Dims that an operand lacks are reduced or broadcast: scale -1, or -2 if that
+/// leaves it without a dim in its stick.
+bool Emitter::computeScales() {
+  const EmitTensor &reference = tensors[getReference()];
+  std::vector<unsigned> referenceOrder = reference.order;
+  bool isComplete = facts.category == EmitCategory::Matmul || facts.category == EmitCategory::Scan;
+  for (EmitTensor &tensor : tensors) {
+    if (isComplete || tensor.operand->isIndexTensor)
+      continue;
+    for (unsigned dim : referenceOrder) {
+      if (tensor.scale[dim] != 0)
+        continue;
+      tensor.order.push_back(dim);
+      tensor.scale[dim] = tensor.stick == -1 && reference.stick == int(dim) ? -2 : -1;
+    }
+    if (injectedStick != -1) {
+      tensor.order.push_back(unsigned(injectedStick));
+      // The statistics that layernormscale reads are one lane a stick.
+      bool readsOneLane = opFunc == "layernormscale" && &tensor == &tensors.front();
+      tensor.scale[injectedStick] = readsOneLane ? -2 : 1;
+    }
+  }
+  for (unsigned i = 0; i < tensors.size(); ++i) {
+    int stick = getLabelStick(tensors[i]);
+    if (stick == -1 || tensors[i].scale[stick] == 0)
+      return fail("the operand has no dim in its stick and nothing to broadcast there", int(i));
+  }
+  return true;
+}
+
+/// The stick dim of the operand's layout class: its own, or else the one that it
+/// lacks.
+int Emitter::getLabelStick(const EmitTensor &tensor) const {
+  if (tensor.stick != -1)
+    return tensor.stick;
+  return injectedStick != -1 ? injectedStick : tensors[getReference()].stick;
+}
+
+/// Gaps, then padded sizes: stick dims are rounded up to whole sticks, and the
+/// contraction of a matmul to the second operand's.
+bool Emitter::computePadding() {
+  std::vector<Dim> &dims = result.descriptor.dims;
+  if (facts.category == EmitCategory::Matmul)
+    for (unsigned dim : tensors[1].order)
+      if (int(dim) != tensors[1].stick && tensors.back().scale[dim] == 0)
+        dims[dim].size = roundUp(dims[dim].size, tensors[1].elementsPerStick);
+
+  auto getDeviceExtent = [&](const EmitTensor &tensor, unsigned dim) {
+    int place = tensor.place[dim];
+    if (place == -1)
+      return int64_t(0);
+    bool isCount = tensor.access.coordinates[place].kind == CoordinateKind::Count;
+    return tensor.access.deviceSizes[place] * (isCount ? tensor.elementsPerStick : 1);
+  };
+  for (EmitTensor &tensor : tensors)
+    for (unsigned dim : tensor.order) {
+      if (tensor.scale[dim] != 1 || tensor.indirect[dim])
+        continue;
+      int64_t extent = dims[dim].size;
+      if (int(dim) == tensor.stick)
+        extent = roundUp(extent, tensor.elementsPerStick);
+      tensor.gap[dim] = std::max<int64_t>(0, getDeviceExtent(tensor, dim) - extent);
+    }
+
+  padding.assign(dims.size(), 0);
+  for (unsigned i = 0; i < tensors.size(); ++i) {
+    bool pads = true;
+    if (facts.category == EmitCategory::Reduction)
+      pads = i == 0;
+    else if (facts.category == EmitCategory::Pointwise || facts.category == EmitCategory::Scan)
+      pads = i + 1 == tensors.size();
+    if (!pads || tensors[i].stick == -1)
+      continue;
+    unsigned dim = unsigned(tensors[i].stick);
+    int64_t padded = roundUp(dims[dim].size, tensors[i].elementsPerStick);
+    padding[dim] += padded - dims[dim].size;
+    dims[dim].size = padded;
+  }
+  // What a restickify's operand lacks of the padded size counts as its gap.
+  if (facts.category == EmitCategory::Restickify)
+    for (EmitTensor &tensor : tensors)
+      for (unsigned dim : tensor.order)
+        if (int(dim) != tensor.stick && tensor.scale[dim] == 1 &&
+            dims[dim].size > getDeviceExtent(tensor, dim))
+          tensor.gap[dim] = dims[dim].size - getDeviceExtent(tensor, dim);
+  return true;
+}
+
+bool Emitter::checkSplits() {
+  for (unsigned d = 0; d < result.descriptor.dims.size(); ++d) {
+    Dim &dim = result.descriptor.dims[d];
+    if (dim.size % dim.numSlices != 0)
+      return fail("dim '" + dim.name + "' of size " + std::to_string(dim.size) + " has no " +
+                  std::to_string(dim.numSlices) + " equal slices");
+    dim.coreSize = dim.size / dim.numSlices;
+    for (unsigned i = 0; i < tensors.size(); ++i)
+      if (getLabelStick(tensors[i]) == int(d) && tensors[i].scale[d] == 1 &&
+          dim.coreSize % tensors[i].elementsPerStick != 0)
+        return fail("a core gets " + std::to_string(dim.coreSize) + " elements of dim '" +
+                        dim.name + "', which are no whole sticks of " +
+                        std::to_string(tensors[i].elementsPerStick),
+                    int(i));
+  }
+  return true;
+}
+
+std::variant<EmittedOp, EmitError> emitDescriptor(const EmitOp &op, int64_t index) {
+  return Emitter(op, index).run();
+}
+
+} // namespace spyre::sdsc
