@@ -61,7 +61,7 @@ static ParseResult parseMap(OpAsmParser &parser, const MapNames &names, AffineMa
   return success();
 }
 
-ParseResult detail::parseDeviceOp(OpAsmParser &parser, OperationState &state) {
+ParseResult mlir::spyre::detail::parseDeviceOp(OpAsmParser &parser, OperationState &state) {
   Builder &b = parser.getBuilder();
   SmallVector<int64_t> extents, splits;
   bool anySplit = false;
@@ -95,7 +95,8 @@ ParseResult detail::parseDeviceOp(OpAsmParser &parser, OperationState &state) {
 
   SmallVector<OpAsmParser::UnresolvedOperand> inputs, outputs;
   SmallVector<Attribute> maps;
-  auto parseOperandWithMap = [&](SmallVectorImpl<OpAsmParser::UnresolvedOperand> &list) {
+  auto parseOperandWithMap =
+      [&](SmallVectorImpl<OpAsmParser::UnresolvedOperand> &list) -> ParseResult {
     AffineMap map;
     if (parser.parseOperand(list.emplace_back()) || parseMap(parser, names, map))
       return failure();
@@ -152,7 +153,7 @@ ParseResult detail::parseDeviceOp(OpAsmParser &parser, OperationState &state) {
   return success();
 }
 
-void detail::printDeviceOp(OpAsmPrinter &printer, DeviceOpInterface op) {
+void mlir::spyre::detail::printDeviceOp(OpAsmPrinter &printer, DeviceOpInterface op) {
   printer << " (";
   for (auto [i, extent] : llvm::enumerate(op.getExtents())) {
     printer << (i ? ", d" : "d") << i << " = " << extent;
@@ -286,7 +287,7 @@ static LogicalResult verifyMaps(DeviceOpInterface op) {
   return success();
 }
 
-LogicalResult detail::verifyDeviceOp(DeviceOpInterface op) {
+LogicalResult mlir::spyre::detail::verifyDeviceOp(DeviceOpInterface op) {
   const ::spyre::OpFuncInfo *info =
       ::spyre::lookupOpFunc(std::string_view(op.getOpFuncName().data(), op.getOpFuncName().size()));
   assert(info && "a device op without a record in the OpFunc table");
@@ -340,7 +341,7 @@ LogicalResult detail::verifyDeviceOp(DeviceOpInterface op) {
   return verifyMaps(op);
 }
 
-void detail::getDeviceOpEffects(DeviceOpInterface op,
+void mlir::spyre::detail::getDeviceOpEffects(DeviceOpInterface op,
                                 SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   if (op.getResultTensor())
     return;

@@ -37,8 +37,9 @@ ParseResult AllocOp::parse(OpAsmParser &parser, OperationState &state) {
     state.addAttribute("placement", placement);
   }
   if (succeeded(parser.parseOptionalKeyword("holding"))) {
-    DistributionAttr distribution;
-    if (parser.parseAttribute(distribution))
+    // Without the attribute's name, which would swallow the type's colon.
+    auto distribution = dyn_cast_or_null<DistributionAttr>(DistributionAttr::parse(parser, {}));
+    if (!distribution)
       return failure();
     state.addAttribute("distribution", distribution);
   }
@@ -53,8 +54,10 @@ void AllocOp::print(OpAsmPrinter &printer) {
   if (PlacementAttr placement = getPlacementAttr())
     printer << " " << stringifyPlacementKind(placement.getKind()) << "("
             << placement.getAddressInBytes() << ")";
-  if (DistributionAttr distribution = getDistributionAttr())
-    printer << " holding " << distribution;
+  if (DistributionAttr distribution = getDistributionAttr()) {
+    printer << " holding";
+    distribution.print(printer);
+  }
   printer.printOptionalAttrDict((*this)->getAttrs(), {"placement", "distribution"});
   printer << " : " << getType();
 }

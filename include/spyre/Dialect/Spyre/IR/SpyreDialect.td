@@ -35,7 +35,10 @@ def Spyre_Dialect : Dialect {
   let useDefaultTypePrinterParser = 1;
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
-  let hasConstantMaterializer = 0;
+  let extraClassDeclaration = [{
+    void registerAttributes();
+    void registerTypes();
+  }];
 }
 
 class Spyre_Op<string mnemonic, list<Trait> traits = []>
