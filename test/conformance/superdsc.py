@@ -23,7 +23,7 @@ import zlib
 import numpy as np
 from lib.harness import Case, UsageError
 
-from lib import evaluate, formats, harness, l3text, neutral, sdsccompare, tolerance
+from lib import evaluate, formats, harness, l3text, neutral, reader, sdsccompare, tolerance
 
 # Cases of random_ops have no group of their own: by operation.
 GROUPS = {
@@ -194,7 +194,7 @@ def parameter_order(bundle):
 
 
 def run_numbers(tools, options, reference, scratch, keep):
-    """Emits a runnable variant, runs it in checked mode and compares. A failed Result, or None."""
+    """Emits a runnable variant, executes it and compares. A failed Result, or None."""
     program = l3text.runnable(neutral.build_program(reference.case))
     folder, bad = emit(tools, options, program, scratch / "run", symbolic=True, form="2026-08")
     if bad:
@@ -202,41 +202,49 @@ def run_numbers(tools, options, reference, scratch, keep):
         return bad
     seed = options.seed * 1000003 + zlib.crc32(json.dumps(reference.case["specs"], sort_keys=True).encode())
     inputs, expected = evaluate.run_arrays(program, seed)
-    order = parameter_order((folder / "bundle.mlir").read_text())
-    bind = scratch / "bind.json"
-    bind.write_text(json.dumps(evaluate.binding(program, order)))
+    bind = evaluate.binding(program, parameter_order((folder / "bundle.mlir").read_text()))
+    traits = evaluate.traits(program)
+    if options.run in ("emulator", "both"):
+        outputs, bad = run_emulator(tools, options, folder, bind, inputs, scratch)
+        if bad:
+            bad.reason = f"run: {bad.reason}"
+            return bad
+        if keep:
+            shutil.copy(outputs, keep / "outputs.npz")
+        bad = compare_numbers(np.load(outputs), expected, traits, "run")
+        if bad:
+            return bad
+    if options.run in ("reader", "both"):
+        try:
+            arrays = reader.run_bundle(folder, bind, inputs)
+        except reader.Unknown:
+            return None  # this executor is a help, not the judge
+        dtypes = {name: dtype for name, (_, _, dtype) in expected.items()}
+        outputs = reader.Outputs({name: evaluate.stored(arrays[name], dtypes[name]) for name in arrays})
+        return compare_numbers(outputs, expected, traits, "reader")
+    return None
+
+
+def run_emulator(tools, options, folder, bind, inputs, scratch):
+    """(outputs file, failed Result or None) of spyre-run in checked mode."""
+    (scratch / "bind.json").write_text(json.dumps(bind))
     np.savez(scratch / "inputs.npz", **inputs)
     outputs = scratch / "outputs.npz"
-    command = [
-        tools("spyre-run"),
-        folder,
-        "--bind",
-        bind,
-        "--inputs",
-        scratch / "inputs.npz",
-        "--outputs",
-        outputs,
-        "--check",
-    ]
+    command = [tools("spyre-run"), folder, "--bind", scratch / "bind.json", "--inputs", scratch / "inputs.npz"]
+    command += ["--outputs", outputs, "--check"]
     if options.jobs > 1:
         command += ["--threads", "1"]
-    bad = harness.failure_of(harness.run_process(command, options.timeout))
-    if bad:
-        bad.reason = f"run: {bad.reason}"
-        return bad
-    if keep:
-        shutil.copy(outputs, keep / "outputs.npz")
-    return compare_numbers(np.load(outputs), expected, evaluate.traits(program))
+    return outputs, harness.failure_of(harness.run_process(command, options.timeout))
 
 
-def compare_numbers(got, expected, traits):
+def compare_numbers(got, expected, traits, who):
     for name, (values, mask, dtype) in expected.items():
         if name not in got.files:
-            return harness.failed(harness.WRONG, f"run: no result {name}")
+            return harness.failed(harness.WRONG, f"{who}: no result {name}")
         array = got[name]
         if array.shape != values.shape:
             return harness.failed(
-                harness.WRONG, f"run: {name} has shape {list(array.shape)}, expected {list(values.shape)}"
+                harness.WRONG, f"{who}: {name} has shape {list(array.shape)}, expected {list(values.shape)}"
             )
         picked, wanted = array[mask], values[mask]
         out = evaluate.stored(wanted, dtype)
@@ -244,7 +252,7 @@ def compare_numbers(got, expected, traits):
         difference = tolerance.compare(picked, out, dtype, reference, traits)
         if difference:
             written = "" if mask.all() else " (of the written elements)"
-            return harness.failed(harness.WRONG, f"run: {name}{written} {difference}")
+            return harness.failed(harness.WRONG, f"{who}: {name}{written} {difference}")
     return None
 
 
@@ -266,7 +274,7 @@ def judge(options, tools):
         difference = compare_with_reference(descriptors, bundle, reference)
         if difference:
             return harness.failed(harness.WRONG, difference)
-        if reference.case.get("executable"):
+        if reference.case.get("executable") and options.run != "none":
             bad = run_numbers(tools, options, reference, scratch, keep)
             if bad:
                 return bad
@@ -281,6 +289,12 @@ def main(argv=None):
         __doc__,
         "superdsc.py test/data/superdsc/cases --group pointwise,reduction",
         "folder with case.json files below it, or a .json.gz list",
+    )
+    parser.add_argument(
+        "--run",
+        choices=("emulator", "reader", "both", "none"),
+        default="emulator",
+        help="what executes the executable cases: the emulator, the runners' own slow reader, both, nothing",
     )
     return harness.main(parser, collect, judge, argv, cores_select=True)
 
