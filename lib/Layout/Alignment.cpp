@@ -25,11 +25,12 @@ namespace {
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// The digit that runs through an operand's stick.
+/// A digit that runs through an operand's stick.
 struct StickTile {
-  int input = -1;    ///< iteration dim; -1: no dim in the stick
-  int64_t start = 1; ///< the digit's divisor
-  int64_t stop = 1;  ///< start * elements per stick: the tile's boundary
+  unsigned input = 0;
+  int64_t start = 1;    ///< the digit's divisor
+  int64_t stop = 1;     ///< start * elements: the tile's boundary
+  int64_t elements = 1; ///< in one stick
 };
 
 class Aligner {
@@ -56,18 +57,21 @@ private:
   }
 
   bool findSticks();
+  /// The tile of \p access that ends where \p digit starts, or null.
+  const StickTile *getTileBelow(unsigned access, unsigned input, int64_t boundary) const;
   bool makeDims();
   bool addSegments(unsigned input, const std::vector<int64_t> &breakpoints);
   bool placeAccesses();
   bool placeCoordinate(unsigned access, unsigned deviceDim);
-  bool expandDigit(const Digit &digit, unsigned access, bool isLast,
+  bool placeStick(unsigned access, unsigned deviceDim);
+  bool expandDigit(const Digit &digit, unsigned access,
                    std::vector<std::pair<int64_t, AlignedCoordinate>> &terms);
   void padRanks();
 
   const std::vector<AlignDim> &dims;
   const std::vector<AlignAccess> &accesses;
   std::vector<int64_t> extents;
-  std::vector<StickTile> sticks;
+  std::vector<std::vector<StickTile>> tiles; ///< per access
   /// Per iteration dim: positions of its segments in result.dims, innermost first.
   std::vector<std::vector<unsigned>> segments;
   std::vector<unsigned> unitDims; ///< loop dims made for constants
@@ -76,26 +80,39 @@ private:
 };
 
 bool Aligner::findSticks() {
-  sticks.resize(accesses.size());
+  tiles.resize(accesses.size());
   for (unsigned a = 0; a < accesses.size(); ++a) {
-    const IndexExpr &last = accesses[a].coordinates.back();
-    if (last.digits.empty()) {
-      if (last.constant != 0)
-        return fail("an element inside a stick is accessed alone (place " +
-                        std::to_string(last.constant) + ")",
+    size_t rank = accesses[a].coordinates.size();
+    for (size_t d = rank - accesses[a].stickRank; d < rank; ++d) {
+      const IndexExpr &expr = accesses[a].coordinates[d];
+      if (expr.digits.empty()) {
+        if (expr.constant != 0)
+          return fail("an element inside a stick is accessed alone (place " +
+                          std::to_string(expr.constant) + ")",
+                      int(a));
+        if (accesses[a].stickRank > 1)
+          return fail("a dim of a two-dimensional stick is not iterated over", int(a));
+        continue;
+      }
+      if (expr.digits.size() != 1)
+        return fail("several iteration dims share one stick: " + toString(expr), int(a));
+      const Digit &digit = expr.digits.front();
+      if (expr.constant != 0 || digit.coefficient != 1)
+        return fail("the stick is accessed at " + toString(expr) +
+                        ": a slice must start on a stick and have no gaps in it",
                     int(a));
-      continue;
+      int64_t elements = accesses[a].deviceSizes[d];
+      tiles[a].push_back({digit.input, digit.divisor, digit.divisor * elements, elements});
     }
-    if (last.digits.size() != 1)
-      return fail("several iteration dims share one stick: " + toString(last), int(a));
-    const Digit &digit = last.digits.front();
-    if (last.constant != 0 || digit.coefficient != 1)
-      return fail("the stick is accessed at " + toString(last) +
-                      ": a slice must start on a stick and have no gaps in it",
-                  int(a));
-    sticks[a] = {int(digit.input), digit.divisor, digit.divisor * accesses[a].elementsPerStick};
   }
   return true;
+}
+
+const StickTile *Aligner::getTileBelow(unsigned access, unsigned input, int64_t boundary) const {
+  for (const StickTile &tile : tiles[access])
+    if (tile.input == input && tile.stop == boundary)
+      return &tile;
+  return nullptr;
 }
 
 bool Aligner::makeDims() {
@@ -116,11 +133,10 @@ bool Aligner::makeDims() {
         for (const Digit &digit : expr.digits) {
           if (digit.input != i)
             continue;
-          int64_t tile = sticks[a].input == int(i) ? sticks[a].stop : 0;
-          if (digit.divisor != 1 && digit.divisor != tile)
+          if (digit.divisor != 1 && !getTileBelow(a, i, digit.divisor))
             breakpoints.push_back(digit.divisor);
           int64_t stop = digit.divisor * digit.modulus;
-          if (stop != 0 && stop != tile)
+          if (stop != 0 && !getTileBelow(a, i, stop))
             breakpoints.push_back(stop);
         }
     std::sort(breakpoints.begin(), breakpoints.end());
@@ -154,9 +170,10 @@ bool Aligner::addSegments(unsigned input, const std::vector<int64_t> &breakpoint
   for (size_t s = segments[input].size(); s-- > 0;) {
     AlignedDim &dim = result.dims[segments[input][s]];
     int64_t elements = 1;
-    for (unsigned a = 0; a < accesses.size(); ++a)
-      if (sticks[a].input == int(input) && sticks[a].start == dim.unit)
-        elements = std::max(elements, accesses[a].elementsPerStick);
+    for (const std::vector<StickTile> &ofAccess : tiles)
+      for (const StickTile &tile : ofAccess)
+        if (tile.input == input && tile.start == dim.unit)
+          elements = std::max(elements, tile.elements);
     dim.split = std::gcd(split, ceilDiv(dim.size, elements));
     split /= dim.split;
   }
@@ -167,38 +184,52 @@ bool Aligner::addSegments(unsigned input, const std::vector<int64_t> &breakpoint
 }
 
 /// Appends the loop dims of \p digit with their coefficients.
-bool Aligner::expandDigit(const Digit &digit, unsigned access, bool isLast,
+bool Aligner::expandDigit(const Digit &digit, unsigned access,
                           std::vector<std::pair<int64_t, AlignedCoordinate>> &terms) {
-  const StickTile &stick = sticks[access];
-  bool isCount = stick.input == int(digit.input) && digit.divisor == stick.stop && !isLast;
-  int64_t begin = isCount ? stick.start : digit.divisor;
+  const StickTile *tile = getTileBelow(access, digit.input, digit.divisor);
+  int64_t begin = tile ? tile->start : digit.divisor;
   int64_t stop = digit.modulus == 0 ? 0 : digit.divisor * digit.modulus;
-  if (isLast)
-    stop = stick.stop;
-  bool found = false;
   for (unsigned position : segments[digit.input]) {
     const AlignedDim &dim = result.dims[position];
     if (dim.unit < begin || (stop != 0 && dim.unit >= stop))
       continue;
-    if (isLast) {
-      if (found)
-        return fail("two loop dims of sizes " + std::to_string(terms.back().first) + " and " +
-                        std::to_string(dim.size) + " share one stick",
-                    int(access));
-      terms.push_back({1, {CoordinateKind::Within, int(position), 0}});
-    } else if (isCount && dim.unit == begin) {
-      if (dim.size > accesses[access].elementsPerStick)
+    if (tile && dim.unit == begin) {
+      if (dim.size > tile->elements)
         terms.push_back({digit.coefficient, {CoordinateKind::Count, int(position), 0}});
-    } else {
-      if (dim.unit % digit.divisor != 0)
-        return fail("a stick of iteration dim " + std::to_string(digit.input) +
-                        " straddles the loop dims that others need",
-                    int(access));
-      terms.push_back({digit.coefficient * (dim.unit / digit.divisor),
-                       {CoordinateKind::Whole, int(position), 0}});
+      continue;
     }
-    found = true;
+    if (dim.unit % digit.divisor != 0)
+      return fail("a stick of iteration dim " + std::to_string(digit.input) +
+                      " straddles the loop dims that others need",
+                  int(access));
+    terms.push_back({digit.coefficient * (dim.unit / digit.divisor),
+                     {CoordinateKind::Whole, int(position), 0}});
   }
+  return true;
+}
+
+/// Appends a device dim within the stick.
+bool Aligner::placeStick(unsigned access, unsigned deviceDim) {
+  const AlignAccess &in = accesses[access];
+  AlignedAccess &out = result.accesses[access];
+  AlignedCoordinate coordinate;
+  if (!in.coordinates[deviceDim].digits.empty()) {
+    const Digit &digit = in.coordinates[deviceDim].digits.front();
+    int64_t stop = digit.divisor * in.deviceSizes[deviceDim];
+    for (unsigned position : segments[digit.input]) {
+      const AlignedDim &dim = result.dims[position];
+      if (dim.unit < digit.divisor || dim.unit >= stop)
+        continue;
+      if (coordinate.dim != -1)
+        return fail("two loop dims of sizes " + std::to_string(result.dims[coordinate.dim].size) +
+                        " and " + std::to_string(dim.size) + " share one stick",
+                    int(access));
+      coordinate = {CoordinateKind::Within, int(position), 0};
+    }
+  }
+  out.deviceSizes.push_back(in.deviceSizes[deviceDim]);
+  out.coordinates.push_back(coordinate);
+  out.sources.push_back(int(deviceDim));
   return true;
 }
 
@@ -207,31 +238,21 @@ bool Aligner::placeCoordinate(unsigned access, unsigned deviceDim) {
   const AlignAccess &in = accesses[access];
   AlignedAccess &out = result.accesses[access];
   const IndexExpr &expr = in.coordinates[deviceDim];
-  bool isLast = deviceDim + 1 == in.coordinates.size();
   int64_t size = in.deviceSizes[deviceDim];
 
   auto append = [&](int64_t newSize, AlignedCoordinate coordinate) {
     out.deviceSizes.push_back(newSize);
     out.coordinates.push_back(coordinate);
+    out.sources.push_back(int(deviceDim));
   };
   if (int(deviceDim) == in.indirectDim) {
     append(size, {CoordinateKind::Indirect, -1, 0});
     return true;
   }
-  if (isLast && expr.digits.empty()) {
-    append(size, {});
-    return true;
-  }
-
   std::vector<std::pair<int64_t, AlignedCoordinate>> terms;
   for (const Digit &digit : expr.digits)
-    if (!expandDigit(digit, access, isLast, terms))
+    if (!expandDigit(digit, access, terms))
       return false;
-  if (isLast) {
-    out.stickDim = terms.front().second.dim;
-    append(size, terms.front().second);
-    return true;
-  }
   std::sort(terms.begin(), terms.end(),
             [](const auto &a, const auto &b) { return a.first > b.first; });
 
@@ -239,7 +260,13 @@ bool Aligner::placeCoordinate(unsigned access, unsigned deviceDim) {
   // inside the step of the last one.
   auto numValues = [&](const AlignedCoordinate &coordinate) {
     int64_t values = result.dims[coordinate.dim].size;
-    return coordinate.kind == CoordinateKind::Count ? ceilDiv(values, in.elementsPerStick) : values;
+    if (coordinate.kind != CoordinateKind::Count)
+      return values;
+    const AlignedDim &dim = result.dims[coordinate.dim];
+    for (const StickTile &tile : tiles[access])
+      if (int(tile.input) == dim.source && tile.start == dim.unit)
+        return ceilDiv(values, tile.elements);
+    return values;
   };
   int64_t outer = size, constant = expr.constant;
   for (auto &[coefficient, coordinate] : terms) {
@@ -272,14 +299,20 @@ bool Aligner::placeCoordinate(unsigned access, unsigned deviceDim) {
 bool Aligner::placeAccesses() {
   result.accesses.resize(accesses.size());
   for (unsigned a = 0; a < accesses.size(); ++a) {
-    result.accesses[a].elementsPerStick = accesses[a].elementsPerStick;
+    result.accesses[a].stickRank = accesses[a].stickRank;
     for (unsigned d = 0; d < accesses[a].coordinates.size(); ++d) {
+      if (d + accesses[a].stickRank >= accesses[a].coordinates.size()) {
+        if (!placeStick(a, d))
+          return false;
+        continue;
+      }
       auto unit = std::find_if(accesses[a].unitDims.begin(), accesses[a].unitDims.end(),
                                [&](const auto &pair) { return pair.first == d; });
       if (unit != accesses[a].unitDims.end() && accesses[a].deviceSizes[d] == 1) {
         result.accesses[a].deviceSizes.push_back(1);
         result.accesses[a].coordinates.push_back(
             {CoordinateKind::Whole, int(segments[unit->second].front()), 0});
+        result.accesses[a].sources.push_back(int(d));
         continue;
       }
       if (!placeCoordinate(a, d))
@@ -290,11 +323,22 @@ bool Aligner::placeAccesses() {
 }
 
 void Aligner::padRanks() {
-  auto countsSticks = [](const AlignedAccess &access) {
-    return std::any_of(access.coordinates.begin(), access.coordinates.end(),
-                       [](const AlignedCoordinate &coordinate) {
-                         return coordinate.kind == CoordinateKind::Count;
-                       });
+  // Stick dims without a place for the count of sticks; an operand without a dim
+  // in its stick needs a place as well.
+  auto getMissing = [](const AlignedAccess &access) {
+    std::vector<int> missing;
+    for (size_t i = access.coordinates.size() - access.stickRank; i < access.coordinates.size();
+         ++i) {
+      int dim = access.coordinates[i].dim;
+      bool counts =
+          std::any_of(access.coordinates.begin(), access.coordinates.end(),
+                      [&](const AlignedCoordinate &coordinate) {
+                        return coordinate.kind == CoordinateKind::Count && coordinate.dim == dim;
+                      });
+      if (!counts)
+        missing.push_back(dim);
+    }
+    return missing;
   };
   // Each operand names the loop dims of constants; in the others they are
   // size-1 dims in front.
@@ -306,18 +350,22 @@ void Aligner::padRanks() {
       if (named)
         continue;
       access.deviceSizes.insert(access.deviceSizes.begin(), 1);
+      access.sources.insert(access.sources.begin(), -1);
       access.coordinates.insert(access.coordinates.begin(),
                                 {CoordinateKind::Whole, int(unitDims[u]), 0});
     }
   size_t rank = 0;
   for (const AlignedAccess &access : result.accesses)
-    rank = std::max(rank, access.coordinates.size() + (countsSticks(access) ? 0 : 1));
+    rank = std::max(rank, access.coordinates.size() + getMissing(access).size());
   for (AlignedAccess &access : result.accesses) {
-    size_t missing = rank - access.coordinates.size();
-    access.deviceSizes.insert(access.deviceSizes.begin(), missing, 1);
-    access.coordinates.insert(access.coordinates.begin(), missing, {});
-    if (access.stickDim != -1 && !countsSticks(access))
-      access.coordinates.front() = {CoordinateKind::Count, access.stickDim, 0};
+    std::vector<int> missing = getMissing(access);
+    size_t added = rank - access.coordinates.size();
+    access.deviceSizes.insert(access.deviceSizes.begin(), added, 1);
+    access.sources.insert(access.sources.begin(), added, -1);
+    access.coordinates.insert(access.coordinates.begin(), added, {});
+    for (size_t i = 0; i < missing.size(); ++i)
+      if (missing[i] != -1)
+        access.coordinates[i] = {CoordinateKind::Count, missing[i], 0};
   }
 
   unsigned fresh = 0;

@@ -37,8 +37,10 @@ bool Emitter::fail(std::string message, int operand) {
 
 std::variant<EmittedOp, EmitError> Emitter::run() {
   if (checkInput() && computeCoordinates() && alignDims() && nameDims() && orderTensors() &&
-      computeScales() && computePadding() && checkSplits())
+      computeScales() && computePadding() && checkSplits()) {
+    computeLoopStrides();
     writeDescriptor();
+  }
   if (!error.message.empty())
     return error;
   return std::move(result);
@@ -70,6 +72,9 @@ bool Emitter::checkInput() {
                   std::to_string(dim.split));
   if (!checkConstants())
     return false;
+  if (!op.iteration.empty() && op.iteration.size() != op.numLoops)
+    return fail("the iteration has " + std::to_string(op.iteration.size()) + " numbers for " +
+                std::to_string(op.numLoops) + " loops");
   for (unsigned i = 0; i < op.operands.size(); ++i) {
     const EmitOperand &operand = op.operands[i];
     std::vector<std::string> problems = layout::verify(operand.layout);
@@ -92,6 +97,11 @@ bool Emitter::checkInput() {
   }
   if (op.operands.back().isIndexTensor)
     return fail("the output cannot be an index tensor", int(op.operands.size()) - 1);
+  // 8-bit contractions take pairs of the second operand's rows at once.
+  if (facts.needsPairs && op.operands[1].layout.stick.size() != 2)
+    return fail("the second operand of '" + opFunc +
+                    "' needs a stick of two dims, [reduction 2, generated 64]",
+                1);
   int64_t numInputs = int64_t(op.operands.size() - 1 - indexTensors.size());
   if (numInputs != facts.numInputs)
     return fail("'" + opFunc + "' takes " + std::to_string(facts.numInputs) + " inputs, not " +
@@ -100,10 +110,12 @@ bool Emitter::checkInput() {
 }
 
 bool Emitter::checkConstants() {
-  bool fits = op.constants.size() == facts.constants.size();
-  for (size_t i = 0; fits && i < op.constants.size(); ++i)
-    fits = op.constants[i].first == facts.constants[i];
-  if (fits)
+  // Others between them are written too; nothing reads them.
+  size_t found = 0;
+  for (const auto &[name, value] : op.constants)
+    if (found < facts.constants.size() && name == facts.constants[found])
+      ++found;
+  if (found == facts.constants.size())
     return true;
   std::string names;
   for (const std::string &name : facts.constants)
@@ -112,10 +124,10 @@ bool Emitter::checkConstants() {
 }
 
 /// Device coordinates at the first iteration of all loops, and what a step of
-/// each loop adds to the address.
+/// each loop adds to them.
 bool Emitter::computeCoordinates() {
   accesses.resize(op.operands.size());
-  result.loopStrideInBytes.resize(op.operands.size());
+  loopSteps.resize(op.operands.size());
   for (unsigned i = 0; i < op.operands.size(); ++i) {
     const EmitOperand &operand = op.operands[i];
     layout::IndexMap logical = operand.access;
@@ -123,15 +135,12 @@ bool Emitter::computeCoordinates() {
       logical.results[operand.indirectDim] = layout::makeConstant(0);
     auto answer = layout::getDeviceCoordinates(operand.layout, logical);
     if (auto *problem = std::get_if<layout::LayoutError>(&answer))
-      return fail(problem->message + "; copy the slice first", int(i));
+      return fail(problem->message, int(i));
     layout::IndexMap &coordinates = std::get<layout::IndexMap>(answer);
 
     layout::AlignAccess &access = accesses[i];
-    access.elementsPerStick = getElementsPerStick(operand.layout.format);
+    access.stickRank = std::max(1u, unsigned(operand.layout.stick.size()));
     access.deviceSizes = layout::getDeviceSizes(operand.layout);
-    std::vector<int64_t> strides = layout::getRowMajorStrides(access.deviceSizes);
-    std::vector<int64_t> &loopStrides = result.loopStrideInBytes[i];
-    loopStrides.assign(op.numLoops, 0);
     for (unsigned d = 0; d < coordinates.results.size(); ++d) {
       layout::IndexExpr own;
       own.constant = coordinates.results[d].constant;
@@ -144,19 +153,15 @@ bool Emitter::computeCoordinates() {
           return fail("the operand does not move by the same number of bytes in each iteration: " +
                           toString(coordinates.results[d]),
                       int(i));
-        loopStrides[digit.input - op.dims.size()] +=
-            digit.coefficient * strides[d] * (kStickInBytes / access.elementsPerStick);
+        if (d + access.stickRank >= coordinates.results.size())
+          return fail("a loop moves the operand by a part of a stick", int(i));
+        loopSteps[i].push_back({d, unsigned(digit.input - op.dims.size()), digit.coefficient});
       }
       access.coordinates.push_back(std::move(own));
     }
-    for (int64_t stride : loopStrides)
-      if (stride % kStickInBytes != 0)
-        return fail("a loop moves the operand by " + std::to_string(stride) +
-                        " bytes, which is no multiple of a stick",
-                    int(i));
 
     std::vector<layout::DeviceDim> deviceDims = layout::getDeviceDims(operand.layout);
-    for (unsigned d = 0; d + 1 < deviceDims.size(); ++d) {
+    for (unsigned d = 0; d + access.stickRank < deviceDims.size(); ++d) {
       if (deviceDims[d].dim == -1)
         continue;
       if (deviceDims[d].dim == operand.indirectDim) {
@@ -173,7 +178,27 @@ bool Emitter::computeCoordinates() {
   return true;
 }
 
+/// In an unrolled nest the operand is as long as its tile along the outermost
+/// device dim: nothing depends on what follows there.
+void Emitter::cutTiles() {
+  std::vector<int64_t> extents;
+  for (const EmitDim &dim : op.dims)
+    extents.push_back(dim.extent);
+  for (unsigned i = 0; i < accesses.size(); ++i) {
+    layout::AlignAccess &access = accesses[i];
+    for (unsigned d = 0; d + access.stickRank < access.deviceSizes.size(); ++d) {
+      if (std::any_of(loopSteps[i].begin(), loopSteps[i].end(),
+                      [&](const LoopStep &step) { return step.deviceDim == d; }))
+        access.deviceSizes[d] = layout::getRange(access.coordinates[d], extents).second + 1;
+      if (access.deviceSizes[d] != 1)
+        break;
+    }
+  }
+}
+
 bool Emitter::alignDims() {
+  if (!op.iteration.empty())
+    cutTiles();
   std::vector<layout::AlignDim> dims;
   for (const EmitDim &dim : op.dims)
     dims.push_back({dim.extent, dim.split, dim.keepUnit});
@@ -182,7 +207,7 @@ bool Emitter::alignDims() {
   if (facts.category == EmitCategory::Restickify)
     for (const layout::AlignAccess &access : accesses)
       for (const layout::Digit &digit : access.coordinates.back().digits)
-        if (dims[digit.input].extent % access.elementsPerStick != 0)
+        if (dims[digit.input].extent % access.deviceSizes.back() != 0)
           dims[digit.input].split = 1;
   auto answer = layout::align(dims, accesses);
   if (auto *problem = std::get_if<layout::AlignError>(&answer))
@@ -207,13 +232,10 @@ void Emitter::moveConstantDimsToFront() {
     dims.push_back(alignment.dims[order[i]]);
   }
   alignment.dims = std::move(dims);
-  for (layout::AlignedAccess &access : alignment.accesses) {
+  for (layout::AlignedAccess &access : alignment.accesses)
     for (AlignedCoordinate &coordinate : access.coordinates)
       if (coordinate.dim != -1)
         coordinate.dim = position[coordinate.dim];
-    if (access.stickDim != -1)
-      access.stickDim = position[access.stickDim];
-  }
 }
 
 unsigned Emitter::getReference() const {
@@ -233,10 +255,10 @@ bool Emitter::nameDims() {
                 std::to_string(limit));
 
   const layout::AlignedAccess &reference = alignment.accesses[getReference()];
-  bool hasOnlyStick = reference.stickDim != -1;
+  bool hasOnlyStick = reference.getStickDim() != -1;
   for (const AlignedCoordinate &coordinate : reference.coordinates)
     hasOnlyStick &=
-        coordinate.kind == CoordinateKind::Constant || coordinate.dim == reference.stickDim;
+        coordinate.kind == CoordinateKind::Constant || coordinate.dim == reference.getStickDim();
   hasVirtualRow = facts.category == EmitCategory::Cast && hasOnlyStick;
   std::vector<Dim> &dims = result.descriptor.dims;
   if (hasVirtualRow)
@@ -245,7 +267,7 @@ bool Emitter::nameDims() {
     const char *name = isMatmul ? kMatmulNames[7 - count + i] : i + 1 == count ? "out" : kNames[i];
     dims.push_back({name, alignment.dims[i].size, alignment.dims[i].split, 1});
   }
-  if (reference.stickDim == -1) {
+  if (reference.getStickDim() == -1) {
     if (isMatmul)
       return fail("the first operand of a matmul has no dim in its stick", 0);
     if (count > 6)
@@ -271,12 +293,16 @@ bool Emitter::orderTensors() {
     EmitTensor &tensor = tensors[i];
     tensor.operand = &op.operands[i];
     tensor.access = alignment.accesses[i];
-    tensor.elementsPerStick = tensor.access.elementsPerStick;
+    tensor.elementsPerStick = getElementsPerStick(tensor.operand->layout.format);
     tensor.scale.assign(numDims, 0);
     tensor.place.assign(numDims, -1);
     tensor.indirect.assign(numDims, false);
     tensor.gap.assign(numDims, 0);
-    tensor.stick = tensor.access.stickDim == -1 ? -1 : tensor.access.stickDim + shift;
+    tensor.inStick.assign(numDims, 1);
+    int stick = tensor.access.getStickDim();
+    tensor.stick = stick == -1 ? -1 : stick + shift;
+    for (unsigned d = 0; d < alignment.dims.size(); ++d)
+      tensor.inStick[d + shift] = tensor.access.getElementsInStick(int(d));
     auto append = [&](unsigned dim, int place) {
       if (std::find(tensor.order.begin(), tensor.order.end(), dim) != tensor.order.end())
         return fail("two dims of the operand are accessed by one loop dim (a diagonal)", int(i));
@@ -287,7 +313,7 @@ bool Emitter::orderTensors() {
     };
     if (hasVirtualRow)
       append(0, -1);
-    for (size_t c = tensor.access.coordinates.size() - 1; c-- > 0;) {
+    for (size_t c = tensor.access.coordinates.size() - tensor.access.stickRank; c-- > 0;) {
       const AlignedCoordinate &coordinate = tensor.access.coordinates[c];
       if (coordinate.kind == CoordinateKind::Indirect) {
         for (unsigned dim : tensors[tensor.operand->indexOperand].order) {
@@ -355,15 +381,13 @@ bool Emitter::computePadding() {
     if (place == -1)
       return int64_t(0);
     bool isCount = tensor.access.coordinates[place].kind == CoordinateKind::Count;
-    return tensor.access.deviceSizes[place] * (isCount ? tensor.elementsPerStick : 1);
+    return tensor.access.deviceSizes[place] * (isCount ? tensor.inStick[dim] : 1);
   };
   for (EmitTensor &tensor : tensors)
     for (unsigned dim : tensor.order) {
       if (tensor.scale[dim] != 1 || tensor.indirect[dim])
         continue;
-      int64_t extent = dims[dim].size;
-      if (int(dim) == tensor.stick)
-        extent = roundUp(extent, tensor.elementsPerStick);
+      int64_t extent = roundUp(dims[dim].size, tensor.inStick[dim]);
       tensor.gap[dim] = std::max<int64_t>(0, getDeviceExtent(tensor, dim) - extent);
     }
 
@@ -374,12 +398,13 @@ bool Emitter::computePadding() {
       pads = i == 0;
     else if (facts.category == EmitCategory::Pointwise || facts.category == EmitCategory::Scan)
       pads = i + 1 == tensors.size();
-    if (!pads || tensors[i].stick == -1)
+    if (!pads)
       continue;
-    unsigned dim = unsigned(tensors[i].stick);
-    int64_t padded = roundUp(dims[dim].size, tensors[i].elementsPerStick);
-    padding[dim] += padded - dims[dim].size;
-    dims[dim].size = padded;
+    for (unsigned dim = 0; dim < dims.size(); ++dim) {
+      int64_t padded = roundUp(dims[dim].size, tensors[i].inStick[dim]);
+      padding[dim] += padded - dims[dim].size;
+      dims[dim].size = padded;
+    }
   }
   // What a restickify's operand lacks of the padded size counts as its gap.
   if (facts.category == EmitCategory::Restickify)
@@ -399,14 +424,47 @@ bool Emitter::checkSplits() {
                   std::to_string(dim.numSlices) + " equal slices");
     dim.coreSize = dim.size / dim.numSlices;
     for (unsigned i = 0; i < tensors.size(); ++i)
-      if (getLabelStick(tensors[i]) == int(d) && tensors[i].scale[d] == 1 &&
-          dim.coreSize % tensors[i].elementsPerStick != 0)
+      if (tensors[i].scale[d] == 1 && dim.coreSize % tensors[i].inStick[d] != 0)
         return fail("a core gets " + std::to_string(dim.coreSize) + " elements of dim '" +
                         dim.name + "', which are no whole sticks of " +
-                        std::to_string(tensors[i].elementsPerStick),
+                        std::to_string(tensors[i].inStick[d]),
                     int(i));
   }
   return true;
+}
+
+/// Bytes that each operand moves per iteration of each loop. In device memory the
+/// layout says so; in LX a core has only its slices, each with its gap.
+void Emitter::computeLoopStrides() {
+  const std::vector<Dim> &dims = result.descriptor.dims;
+  int shift = hasVirtualRow ? 1 : 0;
+  result.loopStrideInBytes.resize(tensors.size());
+  for (unsigned i = 0; i < tensors.size(); ++i) {
+    const EmitTensor &tensor = tensors[i];
+    bool isLx = tensor.operand->space == Space::LX;
+    std::vector<int64_t> strides =
+        layout::getRowMajorStrides(layout::getDeviceSizes(tensor.operand->layout));
+    if (isLx) {
+      const layout::AlignedAccess &access = tensor.access;
+      int64_t unit = tensor.elementsPerStick;
+      std::vector<bool> seen(strides.size(), false);
+      for (size_t c = access.coordinates.size() - access.stickRank; c-- > 0;) {
+        // The innermost part of a device dim is its unit.
+        if (access.sources[c] != -1 && !seen[access.sources[c]]) {
+          seen[access.sources[c]] = true;
+          strides[access.sources[c]] = unit;
+        }
+        if (access.coordinates[c].dim == -1)
+          continue;
+        unsigned dim = unsigned(access.coordinates[c].dim + shift);
+        unit *= (dims[dim].coreSize + tensor.gap[dim]) / tensor.inStick[dim];
+      }
+    }
+    result.loopStrideInBytes[i].assign(op.numLoops, 0);
+    for (const LoopStep &step : loopSteps[i])
+      result.loopStrideInBytes[i][step.loop] +=
+          step.step * strides[step.deviceDim] * tensor.getElementBytes();
+  }
 }
 
 std::variant<EmittedOp, EmitError> emitDescriptor(const EmitOp &op, int64_t index) {

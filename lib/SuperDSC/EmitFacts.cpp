@@ -41,6 +41,7 @@ std::variant<EmitFacts, std::string> getEmitFacts(const std::string &opFunc) {
   facts.outputIsInput = info->outputIsInput;
   for (std::string_view constant : info->constants)
     facts.constants.emplace_back(constant);
+  facts.needsPairs = info->stickRule == StickRule::Matmul8;
   facts.maskValue = getMaskValue(*info);
   facts.hasNonStickForm = lookupOpFunc(opFunc + "nonstick") != nullptr;
   switch (info->stickRule) {

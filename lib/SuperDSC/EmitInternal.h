@@ -35,12 +35,20 @@ struct EmitFacts {
   int64_t numInputs = 1;        ///< without the output
   bool outputIsInput = false;   ///< the output is listed among the inputs
   bool hasNonStickForm = false; ///< "<name>nonstick" is in the table
+  bool needsPairs = false;      ///< second operand with a two-dimensional stick
   std::vector<std::string> constants;
   double maskValue = 0; ///< samv-maskvalue
 };
 
 /// The facts, or why the operation cannot be emitted.
 std::variant<EmitFacts, std::string> getEmitFacts(const std::string &opFunc);
+
+/// A loop that moves an operand along a device dim.
+struct LoopStep {
+  unsigned deviceDim = 0;
+  unsigned loop = 0;
+  int64_t step = 0; ///< per iteration
+};
 
 /// An operand in terms of the named dims.
 struct EmitTensor {
@@ -50,7 +58,7 @@ struct EmitTensor {
   /// Dims innermost first; the first numOwn are the operand's own, the rest are
   /// dims that it lacks (reduced or broadcast) or the injected stick dim.
   std::vector<unsigned> order;
-  int stick = -1; ///< dim in the stick; -1: none
+  int stick = -1; ///< (innermost) dim in the stick; -1: none
   /// Per dim of the operation: scale_ (0: not in order).
   std::vector<int64_t> scale;
   /// Per dim of the operation: position in the access, -1: none.
@@ -58,6 +66,9 @@ struct EmitTensor {
   std::vector<bool> indirect; ///< per dim: addressed through the index tensor
   std::vector<int64_t> gap;   ///< per dim: back gap in elements
   unsigned label = 0;         ///< position in Descriptor::layouts
+
+  /// Per dim of the operation: elements of it in one stick, 1 if it is not there.
+  std::vector<int64_t> inStick;
 
   int64_t getElementBytes() const { return kStickInBytes / elementsPerStick; }
 };
@@ -76,12 +87,14 @@ private:
   bool checkConstants();
   bool computeCoordinates();
   bool alignDims();
+  void cutTiles();
   void moveConstantDimsToFront();
   bool nameDims();
   bool orderTensors();
   bool computeScales();
   bool computePadding();
   bool checkSplits();
+  void computeLoopStrides();
   /// The operand whose dims are the operation's: input 0 or the output.
   unsigned getReference() const;
   int getLabelStick(const EmitTensor &tensor) const;
@@ -92,7 +105,7 @@ private:
   void writeLabels();
   void writeConstants();
   void writeTensor(unsigned position);
-  void writeAddresses(const EmitTensor &in, Tensor &out);
+  void writeAddresses(unsigned position, Tensor &out);
   DimCoordinate makeCoordinate(const EmitTensor &in, unsigned dim, unsigned labelStick) const;
   DataFormat getWrittenFormat(const EmitOperand &operand) const;
 
@@ -100,6 +113,7 @@ private:
   std::string opFunc; ///< after a trivial contraction became a product
   EmitFacts facts;
   std::vector<layout::AlignAccess> accesses;
+  std::vector<std::vector<LoopStep>> loopSteps; ///< per operand
   layout::Alignment alignment;
   bool hasVirtualRow = false;
   int injectedStick = -1; ///< dim that stands for a stick without a dim

@@ -86,11 +86,20 @@ void Emitter::writeLabels() {
   for (EmitTensor &tensor : tensors) {
     std::vector<unsigned> sorted = tensor.order;
     std::sort(sorted.begin(), sorted.end());
-    const std::string &stick = out.dims[getLabelStick(tensor)].name;
+    std::vector<std::string> stickDims;
+    std::vector<int64_t> stickSizes;
+    const layout::AlignedAccess &access = tensor.access;
+    for (size_t i = access.coordinates.size() - access.stickRank; i < access.coordinates.size();
+         ++i) {
+      int dim = tensor.stick == -1 ? getLabelStick(tensor)
+                                   : access.coordinates[i].dim + (hasVirtualRow ? 1 : 0);
+      stickDims.push_back(out.dims[dim].name);
+      stickSizes.push_back(access.deviceSizes[i]);
+    }
     bool found = false;
     for (unsigned l = 0; l < out.layouts.size() && !found; ++l)
-      if (labelDims[l] == sorted && out.layouts[l].stickDims.front() == stick &&
-          out.layouts[l].stickSizes.front() == tensor.elementsPerStick) {
+      if (labelDims[l] == sorted && out.layouts[l].stickDims == stickDims &&
+          out.layouts[l].stickSizes == stickSizes) {
         tensor.label = l;
         found = true;
       }
@@ -103,8 +112,8 @@ void Emitter::writeLabels() {
       label.label = names[std::min(used++, 3u)];
     for (unsigned dim : tensor.order)
       label.dimOrder.push_back(out.dims[dim].name);
-    label.stickDims = {stick};
-    label.stickSizes = {tensor.elementsPerStick};
+    label.stickDims = std::move(stickDims);
+    label.stickSizes = std::move(stickSizes);
     tensor.label = unsigned(out.layouts.size());
     out.layouts.push_back(std::move(label));
     labelDims.push_back(std::move(sorted));
@@ -183,14 +192,18 @@ void Emitter::writeTensor(unsigned position) {
     tensor.indirection = Indirection::ValueTensor;
     tensor.relatedAllocation = getNode(unsigned(operand.indexOperand));
   }
-  writeAddresses(in, tensor);
+  writeAddresses(position, tensor);
   out.tensors.push_back(std::move(tensor));
 }
 
 /// e.4: the device coordinates at the first element of each core's slice.
-void Emitter::writeAddresses(const EmitTensor &in, Tensor &out) {
+void Emitter::writeAddresses(unsigned position, Tensor &out) {
+  const EmitTensor &in = tensors[position];
   const Descriptor &descriptor = result.descriptor;
-  out.startAddress.assign(descriptor.numCores, in.operand->addressInBytes);
+  int64_t base = in.operand->addressInBytes;
+  for (unsigned l = 0; l < op.iteration.size(); ++l)
+    base += op.iteration[l] * result.loopStrideInBytes[position][l];
+  out.startAddress.assign(descriptor.numCores, base);
   if (in.operand->space == Space::LX)
     return;
   std::vector<int64_t> strides = layout::getRowMajorStrides(in.access.deviceSizes);
@@ -204,7 +217,7 @@ void Emitter::writeAddresses(const EmitTensor &in, Tensor &out) {
       continue;
     bool isCount = in.access.coordinates[place].kind == CoordinateKind::Count;
     perSlice[dim] =
-        descriptor.dims[dim].coreSize / (isCount ? in.elementsPerStick : 1) * strides[place];
+        descriptor.dims[dim].coreSize / (isCount ? in.inStick[dim] : 1) * strides[place];
   }
   for (int64_t core = 0; core < descriptor.numCores; ++core) {
     int64_t elements = offset;
@@ -217,7 +230,9 @@ void Emitter::writeAddresses(const EmitTensor &in, Tensor &out) {
 DimCoordinate Emitter::makeCoordinate(const EmitTensor &in, unsigned dim,
                                       unsigned labelStick) const {
   const Dim &info = result.descriptor.dims[dim];
-  int64_t scale = in.scale[dim], elements = in.elementsPerStick;
+  int64_t scale = in.scale[dim];
+  bool isStick = dim == labelStick || in.inStick[dim] != 1;
+  int64_t elements = in.inStick[dim] != 1 ? in.inStick[dim] : in.elementsPerStick;
   int64_t size = scale == 1 ? info.coreSize : 1;
   int64_t slices = scale == 1 ? info.numSlices : 1;
   DimCoordinate coordinate;
@@ -225,7 +240,6 @@ DimCoordinate Emitter::makeCoordinate(const EmitTensor &in, unsigned dim,
   auto fold = [&](int64_t alpha, int64_t factor, const char *label) {
     coordinate.folds.push_back({alpha, 0, factor, label});
   };
-  bool isStick = dim == labelStick;
   bool isLane = isStick && scale == -2;
   fold(isLane ? elements : size, isLane ? 1 : slices, "core_fold");
   fold(0, 1, "corelet_fold");

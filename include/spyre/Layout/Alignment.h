@@ -32,12 +32,12 @@ struct AlignDim {
   bool keepUnit = false;
 };
 
-/// An operand before alignment: its device dims, outer to inner, the last one
-/// within the stick, and their coordinates over the iteration dims.
+/// An operand before alignment: its device dims, outer to inner, the last
+/// stickRank ones within the stick, and their coordinates over the iteration dims.
 struct AlignAccess {
   std::vector<int64_t> deviceSizes;
   std::vector<IndexExpr> coordinates;
-  int64_t elementsPerStick = 64;
+  unsigned stickRank = 1;
   /// Device dim that is addressed through an index tensor; -1: none.
   int indirectDim = -1;
   /// (device dim of size 1, iteration dim with keepUnit) that belong together.
@@ -56,8 +56,8 @@ struct AlignedDim {
 enum class CoordinateKind : uint8_t {
   Constant, ///< offset only
   Whole,    ///< dim + offset
-  Count,    ///< dim floordiv elementsPerStick + offset
-  Within,   ///< dim mod elementsPerStick + offset
+  Count,    ///< dim floordiv elements in the stick + offset
+  Within,   ///< dim mod elements in the stick
   Indirect, ///< the value of an index tensor
 };
 
@@ -71,9 +71,18 @@ struct AlignedCoordinate {
 struct AlignedAccess {
   std::vector<int64_t> deviceSizes;
   std::vector<AlignedCoordinate> coordinates;
-  int64_t elementsPerStick = 64;
-  /// The dim in the stick; -1: none.
-  int stickDim = -1;
+  std::vector<int> sources; ///< device dim of the operand that each is a part of; -1: none
+  unsigned stickRank = 1;
+
+  /// The loop dim that runs through the stick, innermost; -1: none.
+  int getStickDim() const { return coordinates.back().dim; }
+  /// Elements of loop dim \p dim in one stick; 1 if it is not in the stick.
+  int64_t getElementsInStick(int dim) const {
+    for (size_t i = coordinates.size() - stickRank; i < coordinates.size(); ++i)
+      if (coordinates[i].dim == dim && dim != -1)
+        return deviceSizes[i];
+    return 1;
+  }
 };
 
 struct Alignment {

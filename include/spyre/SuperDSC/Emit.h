@@ -58,6 +58,10 @@ struct EmitOp {
   std::vector<std::pair<std::string, double>> constants; ///< the op's own, in table order
   std::vector<EmitDim> dims;
   unsigned numLoops = 0;
+  /// Empty: the loops stay, addresses are those of the first iteration. Else the
+  /// iteration (one number a loop) of an unrolled nest: addresses are its own, and
+  /// what an operand has beyond its tile along the outermost device dim is no gap.
+  std::vector<int64_t> iteration;
   /// Inputs, then the one output.
   std::vector<EmitOperand> operands;
   bool isReduction = false;   ///< reductions and the matmul family
