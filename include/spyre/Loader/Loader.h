@@ -1,0 +1,56 @@
+//===- Loader.h - A bundle directory to a plan ------------------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Makes the runtime's plan from bundle.mlir: loops with constant bounds, and each
+// operand of an execution as base + offset + strides of the loops. For bundles
+// that came without a plan.json, and for writing ours.
+// Source: SuperDSC reference, section 2.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_LOADER_LOADER_H
+#define SPYRE_LOADER_LOADER_H
+
+#include "spyre/Runtime/Plan.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <optional>
+#include <string>
+
+namespace spyre {
+
+/// bundle.mlir as parsed, and what only its text tells.
+struct ParsedBundle {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::func::FuncOp function; ///< the one function
+  bool hasPool = false;        ///< its first parameter is the HBM pool
+  /// launch_spec.json, else bind.json, if the directory has one.
+  std::optional<runtime::LaunchSpec> spec;
+};
+
+/// Dialects that bundle.mlir is written in.
+void registerBundleDialects(mlir::DialectRegistry &registry);
+
+/// Parses DIR/bundle.mlir and finds out whether it has a pool parameter. The
+/// dialects are loaded into \p context. Emits diagnostics.
+mlir::FailureOr<ParsedBundle> parseBundle(llvm::StringRef dir, mlir::MLIRContext &context);
+
+/// The plan of a bundle function. \p poolInBytes as far as known. Emits
+/// diagnostics at what cannot be evaluated.
+mlir::FailureOr<runtime::Plan> buildPlan(mlir::func::FuncOp function, bool hasPool,
+                                         int64_t poolInBytes);
+
+/// parseBundle, buildPlan, and a check that each descriptor can be read and finds
+/// its symbols bound. Emits diagnostics; file errors at the file's name.
+mlir::FailureOr<runtime::Plan> loadBundlePlan(llvm::StringRef dir, mlir::MLIRContext &context);
+
+} // namespace spyre
+
+#endif // SPYRE_LOADER_LOADER_H
