@@ -52,6 +52,8 @@ runners|quick|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance"
 superdsc|quick|summary|"$python" "$conformance/superdsc.py" "$data/superdsc/cases" --group pointwise,reduction,matmul,restickify
 bundles|quick|summary|"$python" "$conformance/bundles.py" "$data/superdsc/bundles/small"
 tier1-O2|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O2
+unaligned-O2|quick|summary|"$python" "$conformance/programs.py" "$data/unaligned/cases.jsonl.gz" --no-host -O2
+unaligned-O0-cores32|long|summary|"$python" "$conformance/programs.py" "$data/unaligned/cases.jsonl.gz" --no-host -O0 --cores 32
 tier1-O0|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O0
 tier1-O0-cores32|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O0 --cores 32
 tier1-O2-cores1|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O2 --cores 1

@@ -113,6 +113,7 @@ PY
 }
 
 wanted=(numpy pytest)
+[ "$torch" = 1 ] && wanted+=(packaging) # torch-mlir needs it and is installed without its dependencies
 [ "$format" = 1 ] && wanted+=(ruff)
 needed=()
 for package in "${wanted[@]}"; do

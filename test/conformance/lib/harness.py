@@ -345,7 +345,10 @@ def main(argparser, collect, make_judge, argv=None, cores_select=False, validate
         options = argparser.parse_args(argv)
         if validate:
             validate(options)
-        cases = collect(options)
+        try:
+            cases = collect(options)
+        except (OSError, ValueError) as error:
+            raise UsageError(f"cannot read the cases: {error}") from error
         if not cases:
             raise UsageError(f"no cases in {' '.join(options.paths)}")
         cases = choose(cases, options, cores_select)
