@@ -269,7 +269,12 @@ bool Aligner::placeCoordinate(unsigned access, unsigned deviceDim) {
     return values;
   };
   int64_t outer = size, constant = expr.constant;
+  // Nothing depends on the size of the outermost dim: it may be rounded up.
+  bool isOutermost = std::all_of(in.deviceSizes.begin(), in.deviceSizes.begin() + deviceDim,
+                                 [](int64_t outerSize) { return outerSize == 1; });
   for (auto &[coefficient, coordinate] : terms) {
+    if (isOutermost && &coefficient == &terms.front().first && coefficient > 0)
+      outer = ceilDiv(outer, coefficient) * coefficient;
     if (coefficient <= 0 || outer % coefficient != 0)
       return fail("device dim " + std::to_string(deviceDim) + " of size " + std::to_string(size) +
                       " is accessed at " + toString(expr) + ", a step of " +
