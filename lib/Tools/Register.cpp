@@ -11,7 +11,11 @@
 
 #include "spyre/Tools/Register.h"
 
+#include "spyre/Conversion/SpyreToSuperDSC/SpyreToSuperDSC.h"
 #include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
+#include "spyre/Dialect/Spyre/Transforms/Passes.h"
+#include "spyre/Dialect/SuperDSC/IR/SdscBundleDialect.h"
+#include "spyre/Dialect/SuperDSC/IR/SdscDialect.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,8 +27,14 @@
 
 void spyre::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::affine::AffineDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
-                  mlir::scf::SCFDialect, mlir::spyre::SpyreDialect>();
+                  mlir::scf::SCFDialect, mlir::sdsc::SdscDialect,
+                  mlir::sdscbundle::SdscBundleDialect, mlir::spyre::SpyreDialect>();
   mlir::func::registerInlinerExtension(registry);
 }
 
-void spyre::registerAllPasses() { mlir::registerTransformsPasses(); }
+void spyre::registerAllPasses() {
+  mlir::registerTransformsPasses();
+  mlir::spyre::registerSpyreAssignLayouts();
+  mlir::spyre::registerSpyreBufferize();
+  mlir::spyre::registerSpyreToSuperDSCPasses();
+}

@@ -85,6 +85,69 @@ static layout::IndexMap fixLoops(const layout::IndexMap &map, unsigned numDims,
   return result;
 }
 
+/// Adds unit dim \p dim to the coordinate of logical dim \p logical: the emission
+/// keeps a unit dim that a coordinate names (a matmul's N of 1, the unit dim that
+/// a restickify moves).
+static void nameUnitDim(sdsc::EmitOperand &operand, unsigned dim, int64_t logical) {
+  layout::IndexExpr &expr = operand.access.results[logical];
+  assert(expr.digits.empty() && operand.layout.shape[logical] == 1);
+  expr.digits.push_back({dim, 1, 0, 1});
+}
+
+/// Logical dim of extent 1 in the stick of \p operand, or -1.
+static int64_t getUnitStickDim(const sdsc::EmitOperand &operand) {
+  if (operand.layout.dimOrder.empty() || operand.layout.dimOrder.back() < 0)
+    return -1;
+  int64_t dim = operand.layout.dimOrder.back();
+  return operand.layout.shape[dim] == 1 ? dim : -1;
+}
+
+/// The device generates a dim in every contraction and moves one dim out of the
+/// stick and one into it in every restickify. Where that dim has extent 1 it is
+/// still there, padded to a stick.
+static void keepUnitDims(DeviceOpInterface op, sdsc::EmitOp &emit) {
+  bool restickify = emit.opFunc == "ReStickifyOpHBM";
+  bool matmul = !restickify && emit.isReduction && emit.operands.size() == 3;
+  if (!restickify && !matmul)
+    return;
+  auto addUnitDim = [&]() -> unsigned {
+    // Between the other dims and the contraction dim, where N belongs.
+    for (unsigned d = 0; d < emit.dims.size(); ++d) {
+      bool used = false;
+      for (const sdsc::EmitOperand &operand : emit.operands)
+        for (const layout::IndexExpr &expr : operand.access.results)
+          used |= layout::dependsOn(expr, d);
+      if (!used && emit.dims[d].extent == 1 && !emit.dims[d].keepUnit) {
+        emit.dims[d].keepUnit = true;
+        return d;
+      }
+    }
+    return ~0u;
+  };
+  if (matmul) {
+    int64_t y = getUnitStickDim(emit.operands[1]), out = getUnitStickDim(emit.operands[2]);
+    if (y < 0 || out < 0)
+      return;
+    unsigned dim = addUnitDim();
+    if (dim == ~0u)
+      return;
+    nameUnitDim(emit.operands[1], dim, y);
+    nameUnitDim(emit.operands[2], dim, out);
+    return;
+  }
+  // Restickify: the same logical dim in both operands, in the stick of one.
+  for (unsigned i : {0u, 1u}) {
+    int64_t logical = getUnitStickDim(emit.operands[i]);
+    if (logical < 0)
+      continue;
+    unsigned dim = addUnitDim();
+    if (dim == ~0u)
+      return;
+    for (sdsc::EmitOperand &operand : emit.operands)
+      nameUnitDim(operand, dim, logical);
+  }
+}
+
 static double getNumber(Attribute attribute) {
   if (auto number = dyn_cast<FloatAttr>(attribute))
     return number.getValueAsDouble();
@@ -161,5 +224,6 @@ FailureOr<sdsc::EmitOp> mlir::spyre::buildEmitOp(DeviceOpInterface op, ArrayRef<
     operand.addressInBytes = base->offsetInBytes;
     emit.operands.push_back(std::move(operand));
   }
+  keepUnitDims(op, emit);
   return emit;
 }

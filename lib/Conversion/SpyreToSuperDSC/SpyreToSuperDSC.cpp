@@ -25,6 +25,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/StringSwitch.h"
 
 namespace mlir::spyre {
 #define GEN_PASS_DEF_CONVERTSPYRETOSUPERDSC
@@ -58,7 +59,8 @@ private:
                    runtime::Launch &launch);
   /// Address of argument \p index where addresses are concrete.
   FailureOr<int64_t> getArgumentAddress(unsigned index, Operation *user);
-  ArrayAttr makeLaunchSpec();
+  /// What the caller must pass; nothing for arguments without a role.
+  std::optional<runtime::LaunchSpec> makeLaunchSpec();
 
   func::FuncOp func;
   Options options;
@@ -226,33 +228,40 @@ LogicalResult FunctionEmitter::emitBlock(Block &block, std::vector<runtime::Step
   return success();
 }
 
-ArrayAttr FunctionEmitter::makeLaunchSpec() {
-  MLIRContext *context = func.getContext();
-  SmallVector<Attribute> arguments;
+std::optional<runtime::LaunchSpec> FunctionEmitter::makeLaunchSpec() {
+  runtime::LaunchSpec spec;
+  spec.kernelName = func.getName().str();
+  spec.poolInBytes = plan.poolInBytes;
+  spec.symbolicArguments = options.symbolic;
   for (auto [i, type] : llvm::enumerate(func.getArgumentTypes())) {
     auto buffer = cast<BufferType>(type);
-    ::spyre::layout::TensorLayout layout = buffer.getTensorLayout();
     auto role = func.getArgAttrOfType<StringAttr>(i, kRoleAttr);
-    auto array = func.getArgAttrOfType<StringAttr>(i, kArrayAttr);
-    auto tail = func.getArgAttrOfType<StringAttr>(i, kTailAttr);
-    Attribute value = func.getArgAttr(i, kValueAttr);
     if (!role)
-      return {};
-    FloatAttr number;
+      return std::nullopt; // a hand-written plan says nothing about its caller
+    runtime::ArgumentSpec argument;
+    argument.role = llvm::StringSwitch<runtime::Role>(role.getValue())
+                        .Case("input", runtime::Role::Input)
+                        .Case("output", runtime::Role::Output)
+                        .Case("input_output", runtime::Role::InputOutput)
+                        .Default(runtime::Role::Constant);
+    if (auto array = func.getArgAttrOfType<StringAttr>(i, kArrayAttr))
+      argument.array = array.str();
+    if (auto tail = func.getArgAttrOfType<StringAttr>(i, kTailAttr))
+      argument.tail = tail.str();
+    Attribute value = func.getArgAttr(i, kValueAttr);
     if (auto integer = dyn_cast_or_null<IntegerAttr>(value))
-      number = builder.getF64FloatAttr(static_cast<double>(integer.getInt()));
-    else
-      number = dyn_cast_or_null<FloatAttr>(value);
-    std::optional<::spyre::HostType> host = getHostType(buffer.getElementType());
-    arguments.push_back(sdscbundle::ArgumentAttr::get(
-        context, role, array, StringAttr(), builder.getDenseI64ArrayAttr(buffer.getShape()),
-        builder.getStringAttr(StringRef(::spyre::getHostTypeName(*host))), DenseI64ArrayAttr(),
-        builder.getDenseI64ArrayAttr(buffer.getLayout().getDeviceSizes()),
-        builder.getDenseI64ArrayAttr(::spyre::layout::getStrideMap(layout)),
-        builder.getStringAttr(StringRef(::spyre::getFormatName(buffer.getLayout().getFormat()))),
-        number, StringAttr(), tail, DenseI64ArrayAttr()));
+      argument.value = static_cast<double>(integer.getInt());
+    else if (auto number = dyn_cast_or_null<FloatAttr>(value))
+      argument.value = number.getValueAsDouble();
+    argument.shape.assign(buffer.getShape().begin(), buffer.getShape().end());
+    argument.dtype = *getHostType(buffer.getElementType());
+    ::spyre::layout::TensorLayout layout = buffer.getTensorLayout();
+    argument.deviceSize = ::spyre::layout::getDeviceSizes(layout);
+    argument.strideMap = ::spyre::layout::getStrideMap(layout);
+    argument.deviceFormat = layout.format;
+    spec.arguments.push_back(std::move(argument));
   }
-  return builder.getArrayAttr(arguments);
+  return spec;
 }
 
 LogicalResult FunctionEmitter::run() {
@@ -267,9 +276,8 @@ LogicalResult FunctionEmitter::run() {
   if (failed(emitBlock(func.getBody().front(), plan.steps)))
     return failure();
   func::FuncOp bundle = buildBundleFunction(builder, func.getLoc(), plan, options.symbolic);
-  if (ArrayAttr arguments = makeLaunchSpec())
-    bundle->setAttr("sdscbundle.arguments", arguments);
-  bundle->setAttr("sdscbundle.pool_bytes", builder.getI64IntegerAttr(plan.poolInBytes));
+  if (std::optional<runtime::LaunchSpec> spec = makeLaunchSpec())
+    sdscbundle::setLaunchSpec(bundle, *spec);
   if (plan.hasPool && options.symbolic)
     bundle->setAttr("sdscbundle.has_pool", builder.getUnitAttr());
   func.erase();
