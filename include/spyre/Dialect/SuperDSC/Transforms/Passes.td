@@ -1,0 +1,31 @@
+//===- Passes.td - Passes on sdsc and sdscbundle ------------*- tablegen -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_DIALECT_SUPERDSC_TRANSFORMS_PASSES_TD
+#define SPYRE_DIALECT_SUPERDSC_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def SdscVerifyPass : Pass<"sdsc-verify", "::mlir::ModuleOp"> {
+  let summary = "Check every descriptor and execution against the format's rules";
+  let description = [{
+    Reports all violations of the rules in `docs/developer/sdsc-rules.md`, each with
+    its number, at the operand or operation that it is about, then fails.
+
+    Input: a module with `sdsc.descriptor` operations and bundle functions; must run
+    after whatever makes them. Output: the same module. Lowering: none.
+
+    ```mlir
+    sdsc.descriptor @sdsc_0 index 0 dims [<mb = 8 in 2>, <out = 100 in 1>]
+        layouts [<OUTPUT, [mb, out], stick [out : 64]>] {
+      %Tensor0 = sdsc.allocate "Tensor0" hbm "OUTPUT" [mb, out] scale [1, 1] "SEN169_FP16" at [0, 512]
+      // error: dim out: a core's 100 elements are no multiple of the stick's 64 [SDSC-8]
+    ```
+  }];
+}
+
+#endif // SPYRE_DIALECT_SUPERDSC_TRANSFORMS_PASSES_TD
