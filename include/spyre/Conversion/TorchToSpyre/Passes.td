@@ -1,0 +1,50 @@
+//===- Passes.td - torch to L1 ----------------------------*- tablegen -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The entry of the stack: what torch-mlir exported becomes device operations and
+// composites on plain tensors.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_CONVERSION_TORCHTOSPYRE_PASSES
+#define SPYRE_CONVERSION_TORCHTOSPYRE_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertTorchToSpyre : Pass<"convert-torch-to-spyre", "::mlir::ModuleOp"> {
+  let summary = "torch dialect to L1: operations on plain tensors";
+  let description = [{
+    Input: a module with one public function in torch-mlir's raw form, its backend
+    form or without decomposition; static shapes. Lowering: one table says what each
+    torch operation becomes (device operation, reduction, view, composite); torch
+    constants and lists are folded into what uses them; `_assert_tensor_metadata`
+    is checked and dropped; copies are values. The type that the text gives a result
+    decides: operands are converted to it (`spyre.convert`), scalars are rounded to
+    it once. Output: `spyre` operations, `func`, nothing of `torch`.
+
+    What cannot be converted is reported in one go, each operation with its place,
+    name, types and the reason; the module is then left as it was.
+
+    ```mlir
+    func.func @main(%x: !torch.vtensor<[4,8],f16>, %y: !torch.vtensor<[8],f16>)
+        -> !torch.vtensor<[4,8],f16> {
+      %int1 = torch.constant.int 1
+      %0 = torch.aten.add.Tensor %x, %y, %int1 : ...
+      return %0 : !torch.vtensor<[4,8],f16>
+    }
+    // becomes
+    func.func @main(%x: tensor<4x8xf16>, %y: tensor<8xf16>) -> tensor<4x8xf16> {
+      %0 = spyre.add (d0 = 4, d1 = 8) ins(%x[d0, d1], %y[d1]) -> [d0, d1]
+          : tensor<4x8xf16>, tensor<8xf16> -> tensor<4x8xf16>
+      return %0 : tensor<4x8xf16>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect", "::mlir::func::FuncDialect"];
+}
+
+#endif // SPYRE_CONVERSION_TORCHTOSPYRE_PASSES

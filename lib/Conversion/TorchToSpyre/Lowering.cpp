@@ -1,0 +1,135 @@
+//===- Lowering.cpp - One torch operation on its way to L1 -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reads constants, converts operands, says no.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "spyre/Dialect/Torch/IR/TorchDialect.h"
+
+using namespace mlir;
+using namespace mlir::spyre;
+using namespace mlir::spyre::torch_lowering;
+
+bool Lowering::isTensor(unsigned i) const {
+  return i < operands.size() && isa<RankedTensorType>(operands[i].getType());
+}
+
+bool Lowering::isNone(unsigned i) const {
+  return i < operands.size() && torch_reader::isNone(op->getOperand(i));
+}
+
+/// The reason that an operand is no constant of the kind that is needed.
+static std::string notConstant(unsigned i, unsigned numOperands, StringRef what) {
+  std::string operand = "operand #" + std::to_string(i);
+  return i < numOperands ? operand + " is no constant " + what.str() : operand + " is missing";
+}
+
+std::optional<int64_t> Lowering::getInt(unsigned i) {
+  std::optional<int64_t> value;
+  if (i < operands.size())
+    value = torch_reader::getConstantInt(op->getOperand(i));
+  if (!value)
+    (void)refuse(notConstant(i, operands.size(), "integer"));
+  return value;
+}
+
+std::optional<bool> Lowering::getBool(unsigned i) {
+  std::optional<bool> value;
+  if (i < operands.size())
+    value = torch_reader::getConstantBool(op->getOperand(i));
+  if (!value)
+    (void)refuse(notConstant(i, operands.size(), "bool"));
+  return value;
+}
+
+std::optional<SmallVector<int64_t>> Lowering::getInts(unsigned i) {
+  if (i < operands.size()) {
+    if (std::optional<int64_t> one = torch_reader::getConstantInt(op->getOperand(i)))
+      return SmallVector<int64_t>{*one};
+    if (std::optional<SmallVector<int64_t>> list = torch_reader::getIntList(op->getOperand(i)))
+      return list;
+  }
+  (void)refuse(notConstant(i, operands.size(), "list of integers"));
+  return std::nullopt;
+}
+
+std::optional<double> Lowering::getNumber(unsigned i) {
+  if (i < operands.size()) {
+    if (isTensor(i)) {
+      if (std::optional<double> value = getScalarConstant(operands[i]))
+        return value;
+    } else {
+      Value operand = op->getOperand(i);
+      if (std::optional<int64_t> value = torch_reader::getConstantInt(operand))
+        return static_cast<double>(*value);
+      if (std::optional<double> value = torch_reader::getConstantFloat(operand))
+        return value;
+      if (std::optional<bool> value = torch_reader::getConstantBool(operand))
+        return *value ? 1.0 : 0.0;
+    }
+  }
+  (void)refuse(notConstant(i, operands.size(), "number"));
+  return std::nullopt;
+}
+
+StringRef Lowering::getString(unsigned i) const {
+  if (i >= operands.size())
+    return {};
+  return torch_reader::getConstantStr(op->getOperand(i)).value_or(StringRef());
+}
+
+std::optional<int64_t> Lowering::normalizeDim(int64_t dim, int64_t rank) {
+  if (dim >= -rank && dim < rank)
+    return dim < 0 ? dim + rank : dim;
+  (void)refuse("dim " + Twine(dim) + " does not exist; the tensor has " + Twine(rank));
+  return std::nullopt;
+}
+
+Value Lowering::getAs(unsigned i, Type elementType) {
+  if (!isTensor(i)) {
+    std::optional<double> number = getNumber(i);
+    return number ? buildScalar(b, loc, *number, elementType) : Value();
+  }
+  Value value = operands[i];
+  Type from = getTensorType(i).getElementType();
+  if (from == elementType)
+    return value;
+  if (getTensorType(i).getRank() == 0)
+    if (std::optional<double> number = getScalarConstant(value))
+      return buildScalar(b, loc, *number, elementType);
+  if ((isHalf(from) || from.isF32()) && (isHalf(elementType) || elementType.isF32()))
+    return buildConvert(b, loc, value, elementType);
+  (void)refuse("operand #" + Twine(i) +
+               " has an element type that the device does not convert to the result's");
+  return {};
+}
+
+LogicalResult Lowering::replaceWith(Value value) {
+  if (value.getType() != resultTypes.front()) {
+    std::string text;
+    llvm::raw_string_ostream(text) << value.getType();
+    return refuse("its result would have type " + text);
+  }
+  for (unsigned i = 1; i < op->getNumResults(); ++i)
+    if (!op->getResult(i).use_empty())
+      return refuse("its result #" + Twine(i) + " is used and has no device form");
+  SmallVector<SmallVector<Value>> replacements(op->getNumResults());
+  replacements.front().push_back(value);
+  b.replaceOpWithMultiple(op, std::move(replacements));
+  return success();
+}
+
+Handler torch_lowering::onTensor(Handler handler) {
+  return [handler = std::move(handler)](Lowering &l) {
+    if (!l.isTensor(0))
+      return l.refuse("operand #0 is no tensor");
+    return handler(l);
+  };
+}

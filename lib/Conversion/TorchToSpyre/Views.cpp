@@ -1,0 +1,250 @@
+//===- Views.cpp - torch operations that move nothing -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Views become `spyre.view`, copies are values, casts become `spyre.convert`,
+// literals and filled tensors become constants. Result shapes come from the types,
+// which the exporter has already computed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace mlir;
+using namespace mlir::spyre;
+using namespace mlir::spyre::torch_lowering;
+
+/// A view whose result coordinates give source coordinates by \p results.
+static LogicalResult replaceWithView(Lowering &l, ArrayRef<AffineExpr> results) {
+  RankedTensorType type = l.getResultType();
+  if (static_cast<int64_t>(results.size()) != l.getTensorType(0).getRank())
+    return l.refuse("the dims do not fit the operand's rank");
+  AffineMap map = AffineMap::get(type.getRank(), 0, results, l.b.getContext());
+  return l.replaceWith(buildView(l.b, l.loc, l.getTensor(0), map, type.getShape()));
+}
+
+static LogicalResult lowerPermutation(Lowering &l, ArrayRef<int64_t> permutation) {
+  int64_t rank = l.getTensorType(0).getRank();
+  if (static_cast<int64_t>(permutation.size()) != rank || l.getResultType().getRank() != rank)
+    return l.refuse("the permutation does not fit the operand's rank");
+  SmallVector<AffineExpr> results(rank);
+  for (auto [i, source] : llvm::enumerate(permutation)) {
+    if (results[source])
+      return l.refuse("a dim is named twice");
+    results[source] = l.b.getAffineDimExpr(i);
+  }
+  return replaceWithView(l, results);
+}
+
+static LogicalResult lowerPermute(Lowering &l) {
+  std::optional<SmallVector<int64_t>> dims = l.getInts(1);
+  if (!dims)
+    return failure();
+  for (int64_t &dim : *dims) {
+    std::optional<int64_t> normal = l.normalizeDim(dim, l.getTensorType(0).getRank());
+    if (!normal)
+      return failure();
+    dim = *normal;
+  }
+  return lowerPermutation(l, *dims);
+}
+
+static LogicalResult lowerTranspose(Lowering &l) {
+  int64_t rank = l.getTensorType(0).getRank();
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  std::optional<int64_t> first, second;
+  if (l.getNumOperands() > 2) {
+    std::optional<int64_t> a = l.getInt(1), b = a ? l.getInt(2) : std::nullopt;
+    if (!b)
+      return failure();
+    first = l.normalizeDim(*a, std::max<int64_t>(rank, 1));
+    second = first ? l.normalizeDim(*b, std::max<int64_t>(rank, 1)) : std::nullopt;
+    if (!second)
+      return failure();
+  } else if (rank == 2) { // aten.t
+    first = 0;
+    second = 1;
+  }
+  if (rank > 0 && first)
+    std::swap(order[*first], order[*second]);
+  return lowerPermutation(l, order);
+}
+
+static LogicalResult lowerReshape(Lowering &l) {
+  if (l.getTensorType(0).getNumElements() != l.getResultType().getNumElements())
+    return l.refuse("changes the number of elements");
+  return l.replaceWith(buildReshape(l.b, l.loc, l.getTensor(0), l.getResultType().getShape()));
+}
+
+static LogicalResult lowerExpand(Lowering &l) {
+  ArrayRef<int64_t> from = l.getTensorType(0).getShape(), to = l.getResultType().getShape();
+  if (from.size() > to.size())
+    return l.refuse("expands to fewer dims");
+  size_t missing = to.size() - from.size();
+  for (auto [i, extent] : llvm::enumerate(from))
+    if (extent != 1 && extent != to[missing + i])
+      return l.refuse("dim " + Twine(i) + " does not expand");
+  AffineMap map = getBroadcastMap(l.b.getContext(), from, to);
+  return replaceWithView(l, map.getResults());
+}
+
+/// A dim read at `d * step + start`.
+static LogicalResult lowerSlice(Lowering &l) {
+  RankedTensorType type = l.getTensorType(0);
+  std::optional<int64_t> dim = l.getInt(1), step = dim ? l.getInt(4) : std::nullopt;
+  if (step)
+    dim = l.normalizeDim(*dim, type.getRank());
+  if (!step || !dim)
+    return failure();
+  int64_t start = 0, extent = type.getDimSize(*dim);
+  if (!l.isNone(2)) {
+    std::optional<int64_t> given = l.getInt(2);
+    if (!given)
+      return failure();
+    start = std::clamp<int64_t>(*given < 0 ? *given + extent : *given, 0, extent);
+  }
+  int64_t end = extent;
+  if (!l.isNone(3)) {
+    std::optional<int64_t> given = l.getInt(3);
+    if (!given)
+      return failure();
+    end = std::clamp<int64_t>(*given < 0 ? *given + extent : *given, start, extent);
+  }
+  if (*step < 1)
+    return l.refuse("its step is " + Twine(*step));
+  int64_t size = (end - start + *step - 1) / *step;
+  if (l.getResultType().getRank() != type.getRank() || l.getResultType().getDimSize(*dim) != size)
+    return l.refuse("its result should have " + Twine(size) + " elements in dim " + Twine(*dim));
+  SmallVector<AffineExpr> results;
+  for (int64_t i = 0; i < type.getRank(); ++i) {
+    AffineExpr d = l.b.getAffineDimExpr(i);
+    results.push_back(i == *dim ? d * *step + start : d);
+  }
+  return replaceWithView(l, results);
+}
+
+static LogicalResult lowerSelect(Lowering &l) {
+  RankedTensorType type = l.getTensorType(0);
+  std::optional<int64_t> dim = l.getInt(1), index = dim ? l.getInt(2) : std::nullopt;
+  if (index)
+    dim = l.normalizeDim(*dim, type.getRank());
+  if (!index || !dim)
+    return failure();
+  int64_t extent = type.getDimSize(*dim);
+  if (*index < -extent || *index >= extent)
+    return l.refuse("index " + Twine(*index) + " is outside dim " + Twine(*dim));
+  SmallVector<AffineExpr> results;
+  for (int64_t i = 0, next = 0; i < type.getRank(); ++i)
+    results.push_back(i == *dim ? l.b.getAffineConstantExpr(*index < 0 ? *index + extent : *index)
+                                : l.b.getAffineDimExpr(next++));
+  return replaceWithView(l, results);
+}
+
+/// x repeated: coordinate d mod extent.
+static LogicalResult lowerRepeat(Lowering &l) {
+  RankedTensorType type = l.getTensorType(0);
+  int64_t missing = l.getResultType().getRank() - type.getRank();
+  if (missing < 0)
+    return l.refuse("repeats to fewer dims");
+  SmallVector<AffineExpr> results;
+  for (auto [i, extent] : llvm::enumerate(type.getShape())) {
+    AffineExpr d = l.b.getAffineDimExpr(missing + i);
+    results.push_back(extent == 1 ? l.b.getAffineConstantExpr(0)
+                      : extent == l.getResultType().getDimSize(missing + i) ? d
+                                                                            : d % extent);
+  }
+  return replaceWithView(l, results);
+}
+
+static LogicalResult lowerCopy(Lowering &l) {
+  if (l.getTensorType(0) != l.getResultType())
+    return l.refuse("changes the type");
+  return l.replaceWith(l.getTensor(0));
+}
+
+static LogicalResult lowerCast(Lowering &l) {
+  Type to = l.getResultType().getElementType(), from = l.getTensorType(0).getElementType();
+  if (l.getTensorType(0).getShape() != l.getResultType().getShape())
+    return l.refuse("changes the shape");
+  auto computes = [](Type type) { return isHalf(type) || type.isF32(); };
+  if (from == to)
+    return l.replaceWith(l.getTensor(0));
+  if (std::optional<double> number = getScalarConstant(l.getTensor(0)); number && computes(to) &&
+      l.getTensorType(0).getRank() == 0)
+    return l.replaceWith(buildScalar(l.b, l.loc, *number, to));
+  if (!computes(from) || !computes(to))
+    return l.refuse("the device does not convert between these element types");
+  return l.replaceWith(buildConvert(l.b, l.loc, l.getTensor(0), to));
+}
+
+/// A tensor of one number: a 0-d constant, seen through a broadcasting view.
+static LogicalResult replaceWithSplat(Lowering &l, double number) {
+  RankedTensorType type = l.getResultType();
+  Value scalar = buildScalar(l.b, l.loc, number, type.getElementType());
+  AffineMap map = AffineMap::get(type.getRank(), 0, {}, l.b.getContext());
+  return l.replaceWith(buildView(l.b, l.loc, scalar, map, type.getShape()));
+}
+
+static LogicalResult lowerFull(Lowering &l, int numberOperand) {
+  std::optional<double> number = l.getNumber(numberOperand);
+  return number ? replaceWithSplat(l, *number) : failure();
+}
+
+static LogicalResult lowerLiteral(Lowering &l) {
+  auto value = l.op->getAttrOfType<ElementsAttr>("value");
+  if (!value)
+    return l.refuse("has no value");
+  RankedTensorType type = l.getResultType();
+  ElementsAttr typed;
+  if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
+    // PyTorch's integers are signed, L1's signless: the same bits.
+    if (dense.getElementType() != type.getElementType())
+      dense = dense.bitcast(type.getElementType());
+    typed = dense.reshape(type);
+  } else if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
+    typed = DenseResourceElementsAttr::get(type, resource.getRawHandle());
+  } else {
+    return l.refuse("its value is neither dense nor a resource");
+  }
+  return l.replaceWith(ConstantOp::create(l.b, l.loc, type, typed));
+}
+
+void torch_lowering::addViews(HandlerTable &table) {
+  table["torch.aten.permute"] = onTensor(lowerPermute);
+  table["torch.aten.transpose.int"] = onTensor(lowerTranspose);
+  table["torch.aten.t"] = onTensor(lowerTranspose);
+  for (const char *name :
+       {"torch.aten.view", "torch.aten.reshape", "torch.aten._unsafe_view", "torch.aten.unsqueeze",
+        "torch.aten.squeeze", "torch.aten.squeeze.dim", "torch.prims.squeeze",
+        "torch.aten.flatten.using_ints", "torch.aten.unflatten.int", "torch.aten._reshape_alias",
+        "torch.prims.collapse", "torch.prims.split_dim", "torch.aten.view_as"})
+    table[name] = onTensor(lowerReshape);
+  for (const char *name :
+       {"torch.aten.expand", "torch.aten.broadcast_to", "torch.aten.expand_as"})
+    table[name] = onTensor(lowerExpand);
+  table["torch.aten.slice.Tensor"] = onTensor(lowerSlice);
+  table["torch.aten.select.int"] = onTensor(lowerSelect);
+  table["torch.aten.repeat"] = onTensor(lowerRepeat);
+  for (const char *name :
+       {"torch.aten.clone", "torch.aten.contiguous", "torch.aten.detach", "torch.aten.alias",
+        "torch.aten.lift_fresh_copy"})
+    table[name] = onTensor(lowerCopy);
+  for (const char *name : {"torch.prims.convert_element_type", "torch.aten.to.dtype",
+                           "torch.aten.to.dtype_layout", "torch.aten._to_copy",
+                           "torch.aten.type_as", "torch.aten.to.other"})
+    table[name] = onTensor(lowerCast);
+  table["torch.vtensor.literal"] = lowerLiteral;
+  table["torch.prim.NumToTensor.Scalar"] = [](Lowering &l) { return lowerFull(l, 0); };
+  table["torch.aten.scalar_tensor"] = [](Lowering &l) { return lowerFull(l, 0); };
+  for (const char *name : {"torch.aten.full", "torch.aten.full_like"})
+    table[name] = [](Lowering &l) { return lowerFull(l, 1); };
+  for (const char *name : {"torch.aten.zeros", "torch.aten.zeros_like"})
+    table[name] = [](Lowering &l) { return replaceWithSplat(l, 0.0); };
+  for (const char *name : {"torch.aten.ones", "torch.aten.ones_like"})
+    table[name] = [](Lowering &l) { return replaceWithSplat(l, 1.0); };
+}

@@ -1,0 +1,108 @@
+//===- Decompose.cpp - Composites to device operations -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One function a composite. They compute in the composite's element type, which the
+// precision pass has chosen.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Dialect/Spyre/Transforms/L1Builders.h"
+#include "spyre/Dialect/Spyre/Transforms/L1Passes.h"
+
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::spyre {
+#define GEN_PASS_DEF_SPYREDECOMPOSE
+#include "spyre/Dialect/Spyre/Transforms/L1Passes.h.inc"
+} // namespace mlir::spyre
+
+using namespace mlir;
+using namespace mlir::spyre;
+
+/// x - max x along \p dim, and the sum of its exponentials. Subtracting the maximum
+/// keeps every exponential at most 1 and one of them 1, so that the sum is at least 1.
+static std::tuple<Value, Value, Value> buildShiftedExponentials(OpBuilder &b, Location loc,
+                                                                Value x, int64_t dim) {
+  RankedTensorType type = getTensorType(x);
+  Value maximum = buildReduction(b, loc, "max", x, {dim}, /*keepDims=*/true);
+  Value shifted = buildPointwise(b, loc, "sub", {x, maximum}, type);
+  Value exponentials = buildPointwise(b, loc, "exp", {shifted}, type);
+  Value sum = buildReduction(b, loc, "sum", exponentials, {dim}, /*keepDims=*/true);
+  return {shifted, exponentials, sum};
+}
+
+static Value decompose(OpBuilder &b, SoftmaxOp op) {
+  auto [shifted, exponentials, sum] =
+      buildShiftedExponentials(b, op.getLoc(), op.getSource(), op.getDim());
+  return buildPointwise(b, op.getLoc(), "realdiv", {exponentials, sum},
+                        getTensorType(op.getResult()));
+}
+
+static Value decompose(OpBuilder &b, LogSoftmaxOp op) {
+  auto [shifted, exponentials, sum] =
+      buildShiftedExponentials(b, op.getLoc(), op.getSource(), op.getDim());
+  Value logarithm = buildPointwise(b, op.getLoc(), "log", {sum}, getTensorType(sum));
+  return buildPointwise(b, op.getLoc(), "sub", {shifted, logarithm},
+                        getTensorType(op.getResult()));
+}
+
+static Value decompose(OpBuilder &b, RmsNormOp op) {
+  Location loc = op.getLoc();
+  Value x = op.getSource();
+  RankedTensorType type = getTensorType(x);
+  SmallVector<int64_t> dims = llvm::to_vector(
+      llvm::seq<int64_t>(type.getRank() - op.getNormalizedRank(), type.getRank()));
+  Value square = buildPointwise(b, loc, "mul", {x, x}, type);
+  Value mean = buildReduction(b, loc, "mean", square, dims, /*keepDims=*/true);
+  Value epsilon =
+      buildScalar(b, loc, op.getEpsilon().convertToDouble(), type.getElementType());
+  Value shifted = buildPointwise(b, loc, "add", {mean, epsilon}, getTensorType(mean));
+  Value scale = buildPointwise(b, loc, "rsqrt", {shifted}, getTensorType(mean));
+  Value result = buildPointwise(b, loc, "mul", {x, scale}, type);
+  if (Value weight = op.getWeight())
+    result = buildPointwise(b, loc, "mul", {result, weight}, type);
+  return result;
+}
+
+static Value decompose(OpBuilder &b, MatmulOp op) {
+  return buildMatmul(b, op.getLoc(), op.getLhs(), op.getRhs(), getTensorType(op.getResult()));
+}
+
+static Value decompose(OpBuilder &b, LinearOp op) {
+  Location loc = op.getLoc();
+  RankedTensorType type = getTensorType(op.getResult());
+  Value x = op.getSource();
+  RankedTensorType productType = type;
+  if (type.getRank() == 1) {
+    x = buildReshape(b, loc, x, {1, getTensorType(x).getDimSize(0)});
+    productType = RankedTensorType::get({1, type.getDimSize(0)}, type.getElementType());
+  }
+  Value result = buildMatmul(b, loc, x, op.getWeight(), productType, /*transposedRhs=*/true);
+  result = buildReshape(b, loc, result, type.getShape());
+  if (Value bias = op.getBias())
+    result = buildPointwise(b, loc, "add", {result, bias}, type);
+  return result;
+}
+
+namespace {
+struct DecomposePass : mlir::spyre::impl::SpyreDecomposeBase<DecomposePass> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    getOperation().walk([&](Operation *op) {
+      rewriter.setInsertionPoint(op);
+      Value value =
+          llvm::TypeSwitch<Operation *, Value>(op)
+              .Case<SoftmaxOp, LogSoftmaxOp, RmsNormOp, MatmulOp, LinearOp>(
+                  [&](auto composite) { return decompose(rewriter, composite); })
+              .Default([](Operation *) { return Value(); });
+      if (value)
+        rewriter.replaceOp(op, value);
+    });
+  }
+};
+} // namespace

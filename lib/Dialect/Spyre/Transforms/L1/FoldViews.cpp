@@ -1,0 +1,185 @@
+//===- FoldViews.cpp - Views into access maps -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// First into the writers, then into the readers; what is left is copied. See
+// L1Passes.td for the contract. All index arithmetic is lib/Layout's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "MapUtils.h"
+#include "spyre/Dialect/Spyre/Transforms/L1Builders.h"
+#include "spyre/Dialect/Spyre/Transforms/L1Passes.h"
+#include "spyre/OpFunc/OpFuncTable.h"
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::spyre {
+#define GEN_PASS_DEF_SPYREFOLDVIEWS
+#include "spyre/Dialect/Spyre/Transforms/L1Passes.h.inc"
+} // namespace mlir::spyre
+
+using namespace mlir;
+using namespace mlir::spyre;
+namespace layout = ::spyre::layout;
+
+/// Views of views are one view, where that is a sum of digits.
+static void composeViews(func::FuncOp func, RewriterBase &rewriter) {
+  func.walk([&](ViewOp view) {
+    while (auto inner = view.getSource().getDefiningOp<ViewOp>()) {
+      ArrayRef<int64_t> shape = getTensorType(view.getResult()).getShape();
+      AffineMap composed = inner.getMap().compose(view.getMap());
+      if (!hasNoPoint(shape)) {
+        FailureOr<layout::IndexMap> index = toIndexMap(composed, shape);
+        if (failed(index))
+          break;
+        composed = toAffineMap(*index, shape.size(), view.getContext());
+      }
+      view.setMap(composed);
+      view.getSourceMutable().assign(inner.getSource());
+    }
+    if (getTensorType(view.getSource()) == getTensorType(view.getResult()) &&
+        view.getMap().isIdentity())
+      rewriter.replaceOp(view, view.getSource());
+  });
+  // Inner views that nobody reads any more; users come after their operands.
+  SmallVector<ViewOp> views;
+  func.walk([&](ViewOp view) { views.push_back(view); });
+  for (ViewOp view : llvm::reverse(views))
+    if (view.use_empty())
+      rewriter.eraseOp(view);
+}
+
+/// True if writing through \p newMap instead of \p oldMap takes apart the generated
+/// dim of a contraction. The device generates one dim only.
+static bool splitsGeneratedDim(DeviceOpInterface op, const layout::IndexMap &newMap) {
+  StringRef name = op.getOpFuncName();
+  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
+  if (!info || info->category != ::spyre::OpCategory::Batchmatmul)
+    return false;
+  AffineMap lhs = op.getInputMap(0), rhs = op.getInputMap(1);
+  for (const layout::IndexExpr &expr : newMap.results)
+    for (const layout::Digit &digit : expr.digits)
+      if ((digit.divisor != 1 || digit.modulus != 0) && rhs.isFunctionOfDim(digit.input) &&
+          !lhs.isFunctionOfDim(digit.input))
+        return true;
+  return false;
+}
+
+/// Lets the operation that computes \p view's source write in the view's shape.
+static bool foldIntoWriter(ViewOp view, RewriterBase &rewriter) {
+  Value source = view.getSource();
+  DeviceOpInterface op = getProducer(source);
+  if (!op || !source.hasOneUse() || op.getOutput())
+    return false;
+  ArrayRef<int64_t> from = getTensorType(source).getShape(),
+                    to = getTensorType(view.getResult()).getShape();
+  if (getTensorType(source).getNumElements() != getTensorType(view.getResult()).getNumElements() ||
+      hasNoPoint(op.getExtents()) || hasNoPoint(to))
+    return false;
+  FailureOr<layout::IndexMap> map = toIndexMap(view.getMap(), to);
+  FailureOr<layout::IndexMap> written = getIndexMap(op, op.getInputs().size());
+  if (failed(map) || failed(written))
+    return false;
+  std::optional<layout::IndexMap> inverse =
+      layout::invert(*map, std::vector<int64_t>(from.begin(), from.end()));
+  if (!inverse)
+    return false;
+  std::optional<layout::IndexMap> composed = layout::compose(*inverse, *written);
+  if (!composed || splitsGeneratedDim(op, *composed))
+    return false;
+  setMap(op, op.getInputs().size(), *composed);
+  source.setType(view.getType());
+  rewriter.replaceOp(view, source);
+  return true;
+}
+
+/// Folds \p view into the map of its reader \p use; false if that is no sum of
+/// digits.
+static bool foldIntoReader(ViewOp view, OpOperand &use) {
+  auto op = dyn_cast<DeviceOpInterface>(use.getOwner());
+  if (!op || use.getOperandNumber() >= op.getInputs().size())
+    return false;
+  AffineMap composed = view.getMap().compose(op.getInputMap(use.getOperandNumber()));
+  if (!hasNoPoint(op.getExtents())) {
+    FailureOr<layout::IndexMap> index = toIndexMap(composed, op.getExtents());
+    if (failed(index))
+      return false;
+    composed = toAffineMap(*index, op.getNumDims(), op->getContext());
+  }
+  setMap(op, use.getOperandNumber(), composed);
+  use.set(view.getSource());
+  return true;
+}
+
+/// A copy of what \p view shows.
+static void materialize(ViewOp view, RewriterBase &rewriter) {
+  rewriter.setInsertionPoint(view);
+  RankedTensorType type = getTensorType(view.getResult());
+  DeviceOpSpec spec;
+  spec.opFunc = "identity";
+  spec.inputs = {view.getSource()};
+  spec.resultType = type;
+  spec.extents.assign(type.getShape().begin(), type.getShape().end());
+  spec.maps = {view.getMap(), rewriter.getMultiDimIdentityMap(type.getRank())};
+  rewriter.replaceOp(view, buildDeviceOp(rewriter, view.getLoc(), spec).getResultTensor());
+}
+
+/// A constant of one number becomes a 0-d constant, read by a map without results.
+static void shrinkSplats(func::FuncOp func, RewriterBase &rewriter) {
+  func.walk([&](ConstantOp constant) {
+    RankedTensorType type = getTensorType(constant.getResult());
+    auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
+    if (type.getRank() == 0 || !elements || !elements.isSplat())
+      return;
+    rewriter.setInsertionPoint(constant);
+    auto scalarType = RankedTensorType::get({}, type.getElementType());
+    auto scalar = ConstantOp::create(
+        rewriter, constant.getLoc(), scalarType,
+        DenseElementsAttr::get(scalarType, elements.getSplatValue<Attribute>()));
+    if (Attribute exact = constant->getAttr(kValueAttr))
+      scalar->setAttr(kValueAttr, exact);
+    AffineMap none = AffineMap::get(type.getRank(), 0, {}, constant.getContext());
+    rewriter.replaceOpWithNewOp<ViewOp>(constant, type, scalar.getResult(), none);
+  });
+}
+
+namespace {
+struct FoldViewsPass : mlir::spyre::impl::SpyreFoldViewsBase<FoldViewsPass> {
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    if (func.isExternal())
+      return;
+    IRRewriter rewriter(&getContext());
+    shrinkSplats(func, rewriter);
+    composeViews(func, rewriter);
+    // From the end: a view that moves into its writer may let the view before it move.
+    SmallVector<ViewOp> views;
+    func.walk([&](ViewOp view) { views.push_back(view); });
+    for (ViewOp &view : llvm::reverse(views))
+      if (foldIntoWriter(view, rewriter))
+        view = {};
+    for (ViewOp view : views) {
+      if (!view)
+        continue;
+      for (OpOperand &use : llvm::make_early_inc_range(view->getUses()))
+        foldIntoReader(view, use);
+      if (view.use_empty())
+        rewriter.eraseOp(view);
+      else
+        materialize(view, rewriter);
+    }
+    // A returned constant has no operation that writes the result.
+    auto ret = cast<func::ReturnOp>(func.getBody().back().getTerminator());
+    for (OpOperand &operand : ret->getOpOperands())
+      if (operand.get().getDefiningOp<ConstantOp>()) {
+        rewriter.setInsertionPoint(ret);
+        operand.set(buildPointwise(rewriter, ret.getLoc(), "identity", {operand.get()},
+                                   getTensorType(operand.get())));
+      }
+  }
+};
+} // namespace

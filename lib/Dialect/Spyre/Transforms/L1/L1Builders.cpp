@@ -1,0 +1,243 @@
+//===- L1Builders.cpp - Making operations of L1 -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// See the header.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Dialect/Spyre/Transforms/L1Builders.h"
+
+#include "spyre/Dialect/Spyre/IR/AffineConversion.h"
+
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace mlir::spyre;
+namespace layout = ::spyre::layout;
+
+RankedTensorType mlir::spyre::getTensorType(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+bool mlir::spyre::isHalf(Type type) { return type.isF16() || type.isBF16(); }
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+Value mlir::spyre::buildScalar(OpBuilder &b, Location loc, double value, Type elementType) {
+  auto type = RankedTensorType::get({}, elementType);
+  if (auto floatType = dyn_cast<FloatType>(elementType)) {
+    llvm::APFloat rounded(value);
+    bool losesInfo = false;
+    rounded.convert(floatType.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+    auto constant = ConstantOp::create(b, loc, type, DenseElementsAttr::get(type, rounded));
+    if (losesInfo)
+      constant->setAttr(kValueAttr, b.getF64FloatAttr(value));
+    return constant;
+  }
+  auto attribute = b.getIntegerAttr(elementType, static_cast<int64_t>(value));
+  return ConstantOp::create(b, loc, type, DenseElementsAttr::get(type, attribute.getValue()));
+}
+
+std::optional<double> mlir::spyre::getScalarConstant(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  if (!constant)
+    return std::nullopt;
+  if (auto exact = constant->getAttrOfType<FloatAttr>(kValueAttr))
+    return exact.getValueAsDouble();
+  auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
+  if (!elements || !elements.isSplat())
+    return std::nullopt;
+  if (isa<FloatType>(elements.getElementType())) {
+    llvm::APFloat number = elements.getSplatValue<llvm::APFloat>();
+    bool losesInfo = false;
+    number.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+    return number.convertToDouble();
+  }
+  if (isa<IntegerType>(elements.getElementType())) {
+    llvm::APInt number = elements.getSplatValue<llvm::APInt>();
+    return number.getBitWidth() == 1 ? static_cast<double>(number.getZExtValue())
+                                     : static_cast<double>(number.getSExtValue());
+  }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Pointwise operations and reductions
+//===----------------------------------------------------------------------===//
+
+AffineMap mlir::spyre::getBroadcastMap(MLIRContext *context, ArrayRef<int64_t> operandShape,
+                                       ArrayRef<int64_t> shape) {
+  assert(operandShape.size() <= shape.size() && "an operand has more dims than the result");
+  size_t missing = shape.size() - operandShape.size();
+  SmallVector<AffineExpr> results;
+  for (auto [i, extent] : llvm::enumerate(operandShape))
+    results.push_back(extent == 1 ? getAffineConstantExpr(0, context)
+                                  : getAffineDimExpr(missing + i, context));
+  return AffineMap::get(shape.size(), 0, results, context);
+}
+
+Value mlir::spyre::buildPointwise(OpBuilder &b, Location loc, StringRef opFunc, ValueRange inputs,
+                                  RankedTensorType resultType, ArrayRef<NamedAttribute> constants) {
+  DeviceOpSpec spec;
+  spec.opFunc = opFunc;
+  spec.resultType = resultType;
+  spec.extents.assign(resultType.getShape().begin(), resultType.getShape().end());
+  spec.constants.assign(constants.begin(), constants.end());
+  for (Value input : inputs) {
+    spec.inputs.push_back(input);
+    spec.maps.push_back(
+        getBroadcastMap(b.getContext(), getTensorType(input).getShape(), resultType.getShape()));
+  }
+  spec.maps.push_back(b.getMultiDimIdentityMap(resultType.getRank()));
+  return buildDeviceOp(b, loc, spec).getResultTensor();
+}
+
+Value mlir::spyre::buildReduction(OpBuilder &b, Location loc, StringRef opFunc, Value x,
+                                  ArrayRef<int64_t> dims, bool keepDims) {
+  RankedTensorType type = getTensorType(x);
+  SmallVector<int64_t> shape;
+  SmallVector<AffineExpr> results;
+  int64_t count = 1;
+  for (int64_t d = 0; d < type.getRank(); ++d) {
+    if (!llvm::is_contained(dims, d)) {
+      shape.push_back(type.getDimSize(d));
+      results.push_back(b.getAffineDimExpr(d));
+      continue;
+    }
+    count *= type.getDimSize(d);
+    if (keepDims) {
+      shape.push_back(1);
+      results.push_back(b.getAffineConstantExpr(0));
+    }
+  }
+  if (count == 1)
+    return buildReshape(b, loc, x, shape);
+  DeviceOpSpec spec;
+  spec.opFunc = opFunc;
+  spec.inputs = {x};
+  spec.resultType = RankedTensorType::get(shape, type.getElementType());
+  spec.extents.assign(type.getShape().begin(), type.getShape().end());
+  spec.maps = {b.getMultiDimIdentityMap(type.getRank()),
+               AffineMap::get(type.getRank(), 0, results, b.getContext())};
+  if (opFunc == "mean")
+    spec.constants.push_back(b.getNamedAttr(
+        "scaling_factor", b.getF64FloatAttr(1.0 / static_cast<double>(count))));
+  return buildDeviceOp(b, loc, spec).getResultTensor();
+}
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+Value mlir::spyre::buildView(OpBuilder &b, Location loc, Value source, AffineMap map,
+                             ArrayRef<int64_t> shape) {
+  RankedTensorType type = getTensorType(source);
+  auto resultType = RankedTensorType::get(shape, type.getElementType());
+  if (resultType == type && map.isIdentity())
+    return source;
+  return ViewOp::create(b, loc, resultType, source, map);
+}
+
+/// Coordinates in \p from of the row-major position of a point of \p to; nothing
+/// if that is no sum of digits.
+static std::optional<AffineMap> getReshapeMap(MLIRContext *context, ArrayRef<int64_t> from,
+                                              ArrayRef<int64_t> to) {
+  unsigned numDims = to.size();
+  if (llvm::is_contained(to, 0)) {
+    SmallVector<AffineExpr> zeros(from.size(), getAffineConstantExpr(0, context));
+    return AffineMap::get(numDims, 0, zeros, context);
+  }
+  // Unit dims carry no digit; without them the strides are distinct.
+  std::vector<int64_t> extents(to.begin(), to.end()), shape;
+  for (int64_t extent : from)
+    if (extent != 1)
+      shape.push_back(extent);
+  layout::IndexExpr flat =
+      layout::linearize(layout::makeIdentity(extents), layout::getRowMajorStrides(extents));
+  std::optional<layout::IndexMap> index = layout::delinearize(
+      layout::simplify(flat, extents), extents, shape, layout::getRowMajorStrides(shape));
+  if (!index)
+    return std::nullopt;
+  AffineMap dense = toAffineMap(*index, numDims, context);
+  SmallVector<AffineExpr> results;
+  unsigned next = 0;
+  for (int64_t extent : from)
+    results.push_back(extent == 1 ? getAffineConstantExpr(0, context) : dense.getResult(next++));
+  return AffineMap::get(numDims, 0, results, context);
+}
+
+Value mlir::spyre::buildReshape(OpBuilder &b, Location loc, Value source, ArrayRef<int64_t> shape) {
+  RankedTensorType type = getTensorType(source);
+  if (type.getShape() == shape)
+    return source;
+  if (std::optional<AffineMap> map = getReshapeMap(b.getContext(), type.getShape(), shape))
+    return buildView(b, loc, source, *map, shape);
+  int64_t count = type.getNumElements();
+  std::optional<AffineMap> toFlat = getReshapeMap(b.getContext(), type.getShape(), {count});
+  std::optional<AffineMap> fromFlat = getReshapeMap(b.getContext(), {count}, shape);
+  assert(toFlat && fromFlat && "a flat index is always a sum of digits");
+  return buildView(b, loc, buildView(b, loc, source, *toFlat, {count}), *fromFlat, shape);
+}
+
+//===----------------------------------------------------------------------===//
+// Conversions and contractions
+//===----------------------------------------------------------------------===//
+
+Value mlir::spyre::buildConvert(OpBuilder &b, Location loc, Value source, Type elementType) {
+  RankedTensorType type = getTensorType(source);
+  if (type.getElementType() == elementType)
+    return source;
+  return ConvertOp::create(b, loc, RankedTensorType::get(type.getShape(), elementType), source);
+}
+
+Value mlir::spyre::buildMatmul(OpBuilder &b, Location loc, Value lhs, Value rhs,
+                               RankedTensorType resultType, bool transposedRhs) {
+  MLIRContext *context = b.getContext();
+  ArrayRef<int64_t> l = getTensorType(lhs).getShape(), r = getTensorType(rhs).getShape(),
+                    o = resultType.getShape();
+  int64_t contracted = l.back();
+  // Iteration dims: the result's (batch, M, N), then K.
+  unsigned numBatch = o.size() - 2, k = o.size();
+  auto batchMap = [&](ArrayRef<int64_t> shape) {
+    // Batch coordinates of an operand; its matrix dims are appended by the caller.
+    size_t missing = o.size() - shape.size();
+    SmallVector<AffineExpr> results;
+    for (size_t i = 0; i + 2 < shape.size(); ++i)
+      results.push_back(shape[i] == 1 ? getAffineConstantExpr(0, context)
+                                      : getAffineDimExpr(missing + i, context));
+    return results;
+  };
+  AffineExpr m = getAffineDimExpr(numBatch, context), n = getAffineDimExpr(numBatch + 1, context),
+             kd = getAffineDimExpr(k, context);
+  SmallVector<AffineExpr> lhsResults = batchMap(l), rhsResults = batchMap(r), outResults;
+  for (unsigned i = 0; i < o.size(); ++i)
+    outResults.push_back(getAffineDimExpr(i, context));
+  DeviceOpSpec spec;
+  spec.inputs = {lhs, rhs};
+  spec.resultType = resultType;
+  spec.extents.assign(o.begin(), o.end());
+  unsigned numDims = o.size();
+  if (contracted == 1) {
+    spec.opFunc = "mul";
+    kd = getAffineConstantExpr(0, context);
+  } else {
+    spec.opFunc = "batchmatmul";
+    spec.extents.push_back(contracted);
+    ++numDims;
+  }
+  llvm::append_values(lhsResults, m, kd);
+  if (transposedRhs)
+    llvm::append_values(rhsResults, n, kd);
+  else
+    llvm::append_values(rhsResults, kd, n);
+  for (ArrayRef<AffineExpr> results : {ArrayRef(lhsResults), ArrayRef(rhsResults), ArrayRef(outResults)})
+    spec.maps.push_back(AffineMap::get(numDims, 0, results, context));
+  return buildDeviceOp(b, loc, spec).getResultTensor();
+}

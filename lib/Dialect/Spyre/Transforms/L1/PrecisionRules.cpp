@@ -1,0 +1,230 @@
+//===- PrecisionRules.cpp - Where DL16 loses nothing -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Programs arrive with 16-bit values widened to f32, computed and narrowed. Each rule
+// here recognises such a computation by its structure, and states why DL16 (9 mantissa
+// bits, unit roundoff u = 2^-10, range 2^-31 .. 2^33) serves: the result is to be
+// rounded to 16 bits anyway, so an error of a few u relative to the result's size is
+// what the program itself asks for. Never at DL16: variance, mean-centring, partial
+// sums, large additive masks (precision contract).
+//
+//===----------------------------------------------------------------------===//
+
+#include "Precision.h"
+
+using namespace mlir;
+using namespace mlir::spyre;
+
+using OpSet = llvm::SmallPtrSet<Operation *, 8>;
+
+/// Users of \p value that are device operations or composites, through views.
+static void collectUsers(Value value, SmallVectorImpl<Operation *> &users) {
+  for (Operation *user : value.getUsers()) {
+    if (auto view = dyn_cast<ViewOp>(user))
+      collectUsers(view.getResult(), users);
+    else
+      users.push_back(user);
+  }
+}
+
+static bool isMatrixProduct(Operation *op) {
+  return isa<MatmulOp, LinearOp>(op) || getKind(op) == "batchmatmul";
+}
+
+// Rule "widened-matmul": operands are 16-bit values; a bias that is one may follow.
+// Products of 16-bit values are summed in f32 by the device just as by the program and
+// rounded once, error u |xw|. The bias is added to the rounded sum: one more rounding,
+// u |xw + b|. Both are the size of the final rounding to 16 bits unless x w and b
+// cancel, where the program's own inputs already carry an error of u |xw|.
+static bool matchWidenedMatmul(F32Region &region, Operation *op) {
+  if (!isMatrixProduct(op) || !region.hasExactOperands(op))
+    return false;
+  SmallVector<Operation *> users, set{op};
+  collectUsers(op->getResult(0), users);
+  for (Operation *user : users)
+    if (getKind(user) == "add" && isF32(user->getResult(0)) &&
+        llvm::all_of(user->getOperands(), [&](Value operand) {
+          return skipViews(operand) == op->getResult(0) || region.isExact(operand);
+        }))
+      set.push_back(user);
+  return region.markClosed(set, "widened-matmul") ||
+         region.markClosed({op}, "widened-matmul");
+}
+
+// Rule "softmax": e = exp(x - max x), e / sum e, of a 16-bit x. The maximum is exact.
+// x - max x is rounded once: an error of u |x - max x| in the exponent is a relative
+// error of the exponential of u |t| at t = x - max x <= 0, and e^t |t| <= 1/e: at most
+// 0.37 u of the largest exponential, which is 1. exp, sum (accumulated in f32) and div
+// round once each. In all at most 4 u of the largest probability. The logarithm:
+// x - max x and log sum e are each rounded once, sum e lies in [1, n].
+static bool matchSoftmax(F32Region &region, Operation *op) {
+  if (isa<SoftmaxOp, LogSoftmaxOp>(op))
+    return region.hasExactOperands(op) && region.markClosed({op}, "softmax");
+  if (getKind(op) != "exp" || !isF32(op->getOperand(0)))
+    return false;
+  Operation *shift = getDefining(op->getOperand(0), "sub");
+  Operation *maximum = shift ? getDefining(shift->getOperand(1), "max") : nullptr;
+  if (!maximum || !region.isExact(shift->getOperand(0)))
+    return false;
+  auto shiftOp = cast<DeviceOpInterface>(shift), maximumOp = cast<DeviceOpInterface>(maximum);
+  if (!readsSame(shiftOp, 0, maximumOp, 0) ||
+      !readsReduction(shiftOp, 1, maximum->getResult(0), maximumOp))
+    return false;
+  OpSet set;
+  SmallVector<Operation *> order, users;
+  auto add = [&](Operation *member) {
+    if (set.insert(member).second)
+      order.push_back(member);
+  };
+  add(maximum);
+  add(shift);
+  add(op);
+  collectUsers(op->getResult(0), users);
+  for (Operation *sum : users) {
+    auto sumOp = dyn_cast<DeviceOpInterface>(sum);
+    if (!sumOp || getKind(sum) != "sum")
+      continue;
+    add(sum);
+    SmallVector<Operation *> sumUsers;
+    collectUsers(sum->getResult(0), sumUsers);
+    for (Operation *user : sumUsers) {
+      auto quotient = dyn_cast<DeviceOpInterface>(user);
+      if (quotient && getKind(user) == "realdiv" && readsSame(quotient, 0, sumOp, 0) &&
+          readsReduction(quotient, 1, sum->getResult(0), sumOp))
+        add(user);
+      if (getKind(user) != "log")
+        continue;
+      add(user);
+      SmallVector<Operation *> logUsers;
+      collectUsers(user->getResult(0), logUsers);
+      for (Operation *candidate : logUsers) {
+        auto difference = dyn_cast<DeviceOpInterface>(candidate);
+        if (difference && getKind(candidate) == "sub" &&
+            skipViews(candidate->getOperand(0)) == shift->getResult(0) &&
+            readsReduction(difference, 1, user->getResult(0), sumOp))
+          add(candidate);
+      }
+    }
+  }
+  return region.markClosed(order, "softmax");
+}
+
+// Rule "rms-norm": x * rsqrt(mean x^2 + eps) of a 16-bit x. Squares are not negative, so
+// nothing cancels: mean x^2 has a relative error of at most 2 u (square, mean), eps adds
+// one u, rsqrt halves what came before and adds one u, the product adds one: 3.5 u of
+// the result. Squares of f16 values stay below 2^33; squares below 2^-31 vanish beside
+// eps, hence eps >= 2^-24.
+static bool matchRmsNorm(F32Region &region, Operation *op) {
+  constexpr double kSmallestEpsilon = 1.0 / (1 << 24);
+  if (auto composite = dyn_cast<RmsNormOp>(op))
+    return composite.getEpsilon().convertToDouble() >= kSmallestEpsilon &&
+           region.hasExactOperands(op) && region.markClosed({op}, "rms-norm");
+  if (getKind(op) != "rsqrt" || !isF32(op->getOperand(0)))
+    return false;
+  Operation *shifted = getDefining(op->getOperand(0), "add");
+  if (!shifted)
+    return false;
+  Operation *mean = nullptr;
+  std::optional<double> epsilon;
+  for (unsigned i = 0; i < 2; ++i) {
+    if (Operation *candidate = getDefining(shifted->getOperand(i), "mean")) {
+      mean = candidate;
+      epsilon = getScalarConstant(skipViews(shifted->getOperand(1 - i)));
+    }
+  }
+  Operation *square = mean ? getDefining(mean->getOperand(0), "mul") : nullptr;
+  if (!square || !epsilon || *epsilon < kSmallestEpsilon)
+    return false;
+  Value x = skipViews(square->getOperand(0));
+  if (skipViews(square->getOperand(1)) != x || !region.isExact(x))
+    return false;
+  SmallVector<Operation *> set{square, mean, shifted, op}, users;
+  collectUsers(op->getResult(0), users);
+  auto squareOp = cast<DeviceOpInterface>(square), meanOp = cast<DeviceOpInterface>(mean);
+  if (!readsSame(squareOp, 0, squareOp, 1))
+    return false;
+  for (Operation *user : users) {
+    auto product = dyn_cast<DeviceOpInterface>(user);
+    if (!product || getKind(user) != "mul")
+      continue;
+    unsigned scale = skipViews(user->getOperand(0)) == op->getResult(0) ? 0 : 1;
+    if (readsSame(product, 1 - scale, squareOp, 0) &&
+        readsReduction(product, scale, op->getResult(0), meanOp))
+      set.push_back(user);
+  }
+  return region.markClosed(set, "rms-norm");
+}
+
+// Rule "single-operation": all operands are 16-bit values and the result is narrowed.
+// f32 computes exactly enough that narrowing rounds once; DL16 rounds once.
+// A factor or divisor may be a constant that DL16 rounds: a relative error of u.
+static bool matchSingleOperation(F32Region &region, Operation *op) {
+  if (!isa<DeviceOpInterface>(op))
+    return false;
+  bool scales = getKind(op) == "mul" || getKind(op) == "realdiv";
+  return llvm::all_of(op->getOperands(),
+                      [&](Value operand) {
+                        return region.isExact(operand) ||
+                               (scales && getScalarConstant(skipViews(operand)));
+                      }) &&
+         region.markClosed({op}, "single-operation");
+}
+
+// Rule "one-operand-chain": one-operand operations one after another, from a 16-bit
+// value to a narrowing. The first rounds once; each further one adds one rounding and
+// passes the error on with a factor |x f'(x) / f(x)| of at most 1: neg, abs, relu
+// (exact), sqrt and rsqrt (1/2), reciprocal (1), sigmoid and tanh (absolute error at most
+// that of the argument's relative one, beside values up to 1). exp and log amplify, so
+// they may only come first.
+static bool matchChain(F32Region &region, Operation *op) {
+  auto isOneOperand = [](Operation *candidate) {
+    return isa<DeviceOpInterface>(candidate) && candidate->getNumOperands() == 1 &&
+           isF32(candidate->getOperand(0)) &&
+           llvm::is_contained({"abs", "exp", "floor", "log", "neg", "reciprocal", "relufwd",
+                               "rsqrt", "sigmoid", "sqrt", "tanh"},
+                              getKind(candidate));
+  };
+  auto passesErrorsOn = [](Operation *candidate) {
+    return llvm::is_contained(
+        {"abs", "neg", "reciprocal", "relufwd", "rsqrt", "sigmoid", "sqrt", "tanh"},
+        getKind(candidate));
+  };
+  if (!isOneOperand(op) || !region.hasExactOperands(op))
+    return false;
+  SmallVector<Operation *> set{op};
+  for (Operation *last = op;;) {
+    SmallVector<Operation *> users;
+    collectUsers(last->getResult(0), users);
+    if (users.size() != 1 || !isOneOperand(users[0]) || !passesErrorsOn(users[0]))
+      break;
+    last = users[0];
+    set.push_back(last);
+  }
+  return region.markClosed(set, "one-operand-chain");
+}
+
+void mlir::spyre::applyPrecisionRules(F32Region &region) {
+  constexpr bool (*rules[])(F32Region &, Operation *) = {
+      matchWidenedMatmul, matchSoftmax, matchRmsNorm, matchChain, matchSingleOperation};
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto rule : rules)
+      for (Operation *op : region.getOps())
+        if (!region.isHalf(op))
+          changed |= rule(region, op);
+    // Where the device has no f32 form, DL16 is the format: operands are rounded once,
+    // sums accumulate in f32. Its results are 16-bit values for the rules.
+    if (!changed)
+      for (Operation *op : region.getOps())
+        if (!region.isHalf(op) && !region.isVisible(op) && !F32Region::hasF32Form(op) &&
+            F32Region::hasHalfForm(op)) {
+          region.setHalf(op, "no-f32-form");
+          changed = true;
+          break;
+        }
+  }
+}

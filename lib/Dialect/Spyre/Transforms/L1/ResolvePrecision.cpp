@@ -1,0 +1,464 @@
+//===- ResolvePrecision.cpp - A format for every f32 operation -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Finds the f32 islands, lets the rules decide, and rewrites: every value exists as
+// f32, as a 16-bit value, or both with a cast between them, as its readers need.
+//
+//===----------------------------------------------------------------------===//
+
+#include "MapUtils.h"
+#include "Precision.h"
+#include "spyre/Dialect/Spyre/Transforms/L1Passes.h"
+#include "spyre/OpFunc/OpFuncTable.h"
+
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Remarks.h"
+
+#include <cmath>
+
+namespace mlir::spyre {
+#define GEN_PASS_DEF_SPYRERESOLVEPRECISION
+#include "spyre/Dialect/Spyre/Transforms/L1Passes.h.inc"
+} // namespace mlir::spyre
+
+using namespace mlir;
+using namespace mlir::spyre;
+namespace layout = ::spyre::layout;
+
+//===----------------------------------------------------------------------===//
+// Seeing through views
+//===----------------------------------------------------------------------===//
+
+bool mlir::spyre::isF32(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.getElementType().isF32();
+}
+
+Value mlir::spyre::skipViews(Value value) {
+  while (auto view = value.getDefiningOp<ViewOp>())
+    value = view.getSource();
+  return value;
+}
+
+StringRef mlir::spyre::getKind(Operation *op) {
+  if (auto device = dyn_cast<DeviceOpInterface>(op))
+    return device.getOpFuncName();
+  return op->getName().getStringRef();
+}
+
+Operation *mlir::spyre::getDefining(Value value, StringRef name) {
+  Operation *op = skipViews(value).getDefiningOp();
+  return op && getKind(op) == name ? op : nullptr;
+}
+
+Read mlir::spyre::getRead(DeviceOpInterface op, unsigned i) {
+  Read read{op.getInputs()[i], op.getInputMap(i)};
+  while (auto view = read.root.getDefiningOp<ViewOp>()) {
+    read.map = view.getMap().compose(read.map);
+    read.root = view.getSource();
+  }
+  return read;
+}
+
+/// True if both maps give the same coordinates everywhere on \p extents.
+static bool areEqual(AffineMap a, AffineMap b, ArrayRef<int64_t> extents) {
+  if (a == b)
+    return true;
+  if (hasNoPoint(extents) || a.getNumDims() != b.getNumDims())
+    return false;
+  FailureOr<layout::IndexMap> ia = toIndexMap(a, extents), ib = toIndexMap(b, extents);
+  return succeeded(ia) && succeeded(ib) && layout::simplify(*ia) == layout::simplify(*ib);
+}
+
+bool mlir::spyre::readsSame(DeviceOpInterface a, unsigned i, DeviceOpInterface b, unsigned j) {
+  Read ra = getRead(a, i), rb = getRead(b, j);
+  return ra.root == rb.root && a.getExtents() == b.getExtents() &&
+         areEqual(ra.map, rb.map, a.getExtents());
+}
+
+bool mlir::spyre::readsReduction(DeviceOpInterface reader, unsigned i, Value value,
+                                 DeviceOpInterface reduction) {
+  Read read = getRead(reader, i);
+  return read.root == value && reader.getExtents() == reduction.getExtents() &&
+         getTensorType(value).getShape() ==
+             getTensorType(reduction.getResultTensor()).getShape() &&
+         areEqual(read.map, reduction.getOutputMap(), reader.getExtents());
+}
+
+//===----------------------------------------------------------------------===//
+// F32Region
+//===----------------------------------------------------------------------===//
+
+static bool isComposite(Operation *op) {
+  return isa<SoftmaxOp, LogSoftmaxOp, RmsNormOp, LinearOp, MatmulOp>(op);
+}
+
+F32Region::F32Region(func::FuncOp func) : func(func) {
+  func.walk([&](Operation *op) {
+    bool touches = llvm::any_of(op->getOperands(), isF32) || llvm::any_of(op->getResults(), isF32);
+    if (!touches || isa<ConstantOp, func::FuncOp>(op))
+      return;
+    // The device's own casts are decisions made before: this pass run twice.
+    bool isCast = isa<Dl16tofp32Op, Fp32todl16Op>(op);
+    if (!isCast && (isa<DeviceOpInterface>(op) || isComposite(op)))
+      ops.push_back(op);
+    // Operations that share an f32 value are of one island.
+    islands.insert(op);
+    for (Value operand : op->getOperands())
+      if (isF32(operand) && !operand.getDefiningOp<ConstantOp>()) {
+        void *origin = operand.getDefiningOp();
+        islands.unionSets(op, origin ? origin : operand.getAsOpaquePointer());
+      }
+  });
+  func.walk([&](Operation *op) {
+    if (auto convert = dyn_cast<ConvertOp>(op)) {
+      Type from = getTensorType(convert.getSource()).getElementType(),
+           to = getTensorType(convert.getResult()).getElementType();
+      if (from.isF32() != to.isF32())
+        halfTypes.try_emplace(getIsland(op), from.isF32() ? to : from);
+    }
+    if (isa<func::ReturnOp>(op))
+      for (Value operand : op->getOperands())
+        if (isF32(operand))
+          visibleIslands.insert(getIsland(op));
+    for (Value operand : op->getOperands())
+      if (isF32(operand) && isa<BlockArgument>(operand))
+        visibleIslands.insert(getIsland(op));
+  });
+}
+
+void *F32Region::getIsland(Operation *op) const {
+  auto leader = islands.findLeader(op);
+  return leader == islands.member_end() ? op : *leader;
+}
+
+bool F32Region::isVisible(Operation *op) const { return visibleIslands.contains(getIsland(op)); }
+
+Type F32Region::getHalfType(Operation *op) const {
+  auto it = halfTypes.find(getIsland(op));
+  return it != halfTypes.end() ? it->second : Float16Type::get(op->getContext());
+}
+
+/// Each operand's format if floats are \p format.
+static bool hasForm(Operation *op, ::spyre::DataFormat format) {
+  bool half = format == ::spyre::DataFormat::SEN169_FP16;
+  if (isa<MatmulOp, LinearOp, LogSoftmaxOp>(op)) // batchmatmul and log have no f32 form
+    return half;
+  if (isComposite(op))
+    return true;
+  auto device = cast<DeviceOpInterface>(op);
+  StringRef name = device.getOpFuncName();
+  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
+  assert(info && "device ops come from the table");
+  SmallVector<::spyre::DataFormat> formats;
+  for (Value input : device.getInputs()) {
+    Type type = getTensorType(input).getElementType();
+    std::optional<::spyre::DataFormat> own = getDeviceFormat(type);
+    formats.push_back(isa<FloatType>(type) || !own ? format : *own);
+  }
+  return ::spyre::lookupForm(*info, std::span(formats.data(), formats.size())) != nullptr;
+}
+
+bool F32Region::hasF32Form(Operation *op) {
+  return hasForm(op, ::spyre::DataFormat::IEEE_FP32);
+}
+
+bool F32Region::hasHalfForm(Operation *op) {
+  return hasForm(op, ::spyre::DataFormat::SEN169_FP16);
+}
+
+/// True if \p value is \p value rounded to DL16's nine mantissa bits, in range.
+static bool isDL16Number(double value) {
+  if (value == 0.0 || std::isinf(value))
+    return true;
+  int exponent;
+  double mantissa = std::frexp(value, &exponent); // 0.5 <= |mantissa| < 1
+  double scaled = std::ldexp(mantissa, 10);
+  return scaled == std::floor(scaled) && exponent > -30 && exponent <= 33;
+}
+
+bool F32Region::isExact(Value value) const {
+  value = skipViews(value);
+  if (!isF32(value))
+    return true; // 16-bit or bool already
+  if (auto convert = value.getDefiningOp<ConvertOp>())
+    return mlir::spyre::isHalf(getTensorType(convert.getSource()).getElementType());
+  if (std::optional<double> number = getScalarConstant(value))
+    return isDL16Number(*number);
+  return value.getDefiningOp() && isHalf(value.getDefiningOp());
+}
+
+bool F32Region::hasExactOperands(Operation *op) const {
+  return llvm::all_of(op->getOperands(), [&](Value operand) { return isExact(operand); });
+}
+
+bool F32Region::isNarrowed(Operation *op, const llvm::SmallPtrSetImpl<Operation *> &others) const {
+  SmallVector<Value> values(op->getResults());
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    if (!isF32(value))
+      continue;
+    for (Operation *user : value.getUsers()) {
+      if (auto view = dyn_cast<ViewOp>(user)) {
+        values.push_back(view.getResult());
+        continue;
+      }
+      if (auto convert = dyn_cast<ConvertOp>(user))
+        if (mlir::spyre::isHalf(getTensorType(convert.getResult()).getElementType()))
+          continue;
+      if (!isHalf(user) && !others.contains(user))
+        return false;
+    }
+  }
+  return true;
+}
+
+bool F32Region::markClosed(ArrayRef<Operation *> set, StringRef reason) {
+  llvm::SmallPtrSet<Operation *, 8> members(set.begin(), set.end());
+  for (Operation *op : set)
+    if (!hasHalfForm(op) || !isNarrowed(op, members))
+      return false;
+  bool changed = false;
+  for (Operation *op : set)
+    if (!isHalf(op)) {
+      setHalf(op, reason);
+      changed = true;
+    }
+  return changed;
+}
+
+//===----------------------------------------------------------------------===//
+// Recovering operations that an exporter has taken apart
+//===----------------------------------------------------------------------===//
+
+/// sum / count, which can overflow where the mean does not, is one mean.
+static void recoverMean(DeviceOpInterface quotient, RewriterBase &rewriter) {
+  if (quotient.getOpFuncName() != "realdiv")
+    return;
+  std::optional<double> divisor = getScalarConstant(skipViews(quotient.getInputs()[1]));
+  auto sum = dyn_cast_or_null<DeviceOpInterface>(quotient.getInputs()[0].getDefiningOp());
+  if (!divisor || !sum || sum.getOpFuncName() != "sum" ||
+      !quotient.getInputs()[0].hasOneUse() ||
+      quotient.getInputs()[0].getType() != quotient.getResultTensor().getType())
+    return;
+  // Identity up to unit dims, which broadcasting reads at 0.
+  if (!areEqual(quotient.getInputMap(0), quotient.getOutputMap(), quotient.getExtents()))
+    return;
+  int64_t points = 1, results = getTensorType(quotient.getResultTensor()).getNumElements();
+  for (int64_t extent : sum.getExtents())
+    points *= extent;
+  if (results == 0 || *divisor != static_cast<double>(points / results))
+    return;
+  DeviceOpSpec spec;
+  spec.opFunc = "mean";
+  spec.inputs = {sum.getInputs()[0]};
+  spec.resultType = quotient.getResultTensor().getType();
+  spec.extents.assign(sum.getExtents().begin(), sum.getExtents().end());
+  spec.maps = {sum.getInputMap(0), sum.getOutputMap()};
+  rewriter.setInsertionPoint(quotient);
+  spec.constants.push_back(
+      rewriter.getNamedAttr("scaling_factor", rewriter.getF64FloatAttr(1.0 / *divisor)));
+  rewriter.replaceOp(quotient, buildDeviceOp(rewriter, quotient.getLoc(), spec).getResultTensor());
+  rewriter.eraseOp(sum);
+}
+
+//===----------------------------------------------------------------------===//
+// Rewriting
+//===----------------------------------------------------------------------===//
+
+namespace {
+class PrecisionRewriter {
+public:
+  PrecisionRewriter(F32Region &region, RewriterBase &rewriter)
+      : region(region), rewriter(rewriter) {}
+
+  void run(func::FuncOp func);
+
+private:
+  /// \p value (f32) as f32 or as a 16-bit value of \p type, at the insertion point.
+  Value getFull(Value value);
+  Value getHalf(Value value, Type type);
+  Value getAtHalf(Value value, Type type); // 16-bit values of any kind as \p type
+  void rewriteHalf(Operation *op);
+  void rewriteFull(Operation *op);
+  /// Right after the operation that computes \p value.
+  void setInsertionAfter(Value value);
+
+  F32Region &region;
+  RewriterBase &rewriter;
+  llvm::DenseMap<Value, Value> halves; // f32 values of the input -> 16-bit values
+  llvm::DenseMap<Value, Value> fulls;  // f32 values of the input -> f32 values
+  llvm::DenseMap<std::pair<Value, Type>, Value> casts;
+  SmallVector<Operation *> dead;
+};
+} // namespace
+
+void PrecisionRewriter::setInsertionAfter(Value value) {
+  if (Operation *op = value.getDefiningOp())
+    rewriter.setInsertionPointAfter(op);
+  else
+    rewriter.setInsertionPointToStart(cast<BlockArgument>(value).getOwner());
+}
+
+Value PrecisionRewriter::getAtHalf(Value value, Type type) {
+  if (getTensorType(value).getElementType() == type)
+    return value;
+  // f16 and bf16 are one format on the device.
+  Value &cast = casts[{value, type}];
+  if (!cast) {
+    OpBuilder::InsertionGuard guard(rewriter);
+    setInsertionAfter(value);
+    cast = buildPointwise(rewriter, value.getLoc(), "identity", {value},
+                          RankedTensorType::get(getTensorType(value).getShape(), type));
+  }
+  return cast;
+}
+
+Value PrecisionRewriter::getFull(Value value) {
+  if (Value known = fulls.lookup(value))
+    return known;
+  OpBuilder::InsertionGuard guard(rewriter);
+  Value full = value;
+  if (auto view = value.getDefiningOp<ViewOp>()) {
+    Value source = getFull(view.getSource());
+    rewriter.setInsertionPointAfter(view);
+    full = buildView(rewriter, view.getLoc(), source, view.getMap(),
+                     getTensorType(value).getShape());
+  } else {
+    // Widened, or computed at DL16.
+    Value half;
+    if (auto convert = value.getDefiningOp<ConvertOp>())
+      half = convert.getSource();
+    else
+      half = halves.lookup(value);
+    if (half) {
+      rewriter.setInsertionPointAfter(value.getDefiningOp());
+      full = buildPointwise(rewriter, value.getLoc(), "dl16tofp32", {half},
+                            getTensorType(value));
+    }
+  }
+  fulls[value] = full;
+  return full;
+}
+
+Value PrecisionRewriter::getHalf(Value value, Type type) {
+  if (Value known = halves.lookup(value))
+    return getAtHalf(known, type);
+  OpBuilder::InsertionGuard guard(rewriter);
+  auto halfType = RankedTensorType::get(getTensorType(value).getShape(), type);
+  Value half;
+  if (auto view = value.getDefiningOp<ViewOp>()) {
+    Value source = getHalf(view.getSource(), type);
+    rewriter.setInsertionPointAfter(view);
+    half = buildView(rewriter, view.getLoc(), source, view.getMap(), halfType.getShape());
+  } else if (auto convert = value.getDefiningOp<ConvertOp>()) {
+    half = convert.getSource();
+  } else if (std::optional<double> number = getScalarConstant(value)) {
+    rewriter.setInsertionPointAfter(value.getDefiningOp());
+    half = buildScalar(rewriter, value.getLoc(), *number, type);
+    if (halfType.getRank() > 0)
+      half = buildView(rewriter, value.getLoc(), half,
+                       AffineMap::get(halfType.getRank(), 0, {}, rewriter.getContext()),
+                       halfType.getShape());
+  } else {
+    Value full = getFull(value);
+    setInsertionAfter(full);
+    half = buildPointwise(rewriter, value.getLoc(), "fp32todl16", {full}, halfType);
+  }
+  halves[value] = half;
+  return getAtHalf(half, type);
+}
+
+/// \p op with its f32 operands and results at 16 bits.
+void PrecisionRewriter::rewriteHalf(Operation *op) {
+  Type type = region.getHalfType(op);
+  remark::passed(op->getLoc(),
+                 remark::RemarkOpts::name("dl16").category("precision").function(
+                     op->getParentOfType<func::FuncOp>().getName()))
+      << op->getName().getStringRef() << " is computed at DL16, by rule "
+      << region.getReason(op);
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(isF32(operand) ? getHalf(operand, type) : operand);
+  rewriter.setInsertionPoint(op);
+  Operation *half = rewriter.clone(*op);
+  half->setOperands(operands);
+  for (auto [from, to] : llvm::zip(op->getResults(), half->getResults())) {
+    if (!isF32(from)) {
+      rewriter.replaceAllUsesWith(from, to);
+      continue;
+    }
+    to.setType(RankedTensorType::get(getTensorType(from).getShape(), type));
+    halves[from] = to;
+  }
+  dead.push_back(op);
+}
+
+void PrecisionRewriter::rewriteFull(Operation *op) {
+  for (OpOperand &operand : op->getOpOperands())
+    if (isF32(operand.get()))
+      operand.set(getFull(operand.get()));
+}
+
+void PrecisionRewriter::run(func::FuncOp func) {
+  SmallVector<Operation *> all;
+  func.walk([&](Operation *op) { all.push_back(op); });
+  for (Operation *op : all) {
+    if (auto convert = dyn_cast<ConvertOp>(op)) {
+      Type from = getTensorType(convert.getSource()).getElementType(),
+           to = getTensorType(convert.getResult()).getElementType();
+      if (!from.isF32() && !to.isF32())
+        rewriter.replaceAllUsesWith(convert.getResult(), getAtHalf(convert.getSource(), to));
+      else if (from.isF32())
+        rewriter.replaceAllUsesWith(convert.getResult(), getHalf(convert.getSource(), to));
+      dead.push_back(op);
+    } else if (isa<ViewOp>(op) && isF32(op->getResult(0))) {
+      dead.push_back(op); // rebuilt where it is read
+    } else if (region.isHalf(op)) {
+      rewriteHalf(op);
+    } else if (!isa<func::FuncOp>(op)) {
+      rewriteFull(op);
+    }
+  }
+  for (Operation *op : llvm::reverse(dead))
+    if (op->use_empty())
+      rewriter.eraseOp(op);
+}
+
+namespace {
+struct ResolvePrecisionPass
+    : mlir::spyre::impl::SpyreResolvePrecisionBase<ResolvePrecisionPass> {
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    if (func.isExternal())
+      return;
+    IRRewriter rewriter(&getContext());
+    func.walk([&](DeviceOpInterface op) { recoverMean(op, rewriter); });
+
+    F32Region region(func);
+    applyPrecisionRules(region);
+    SmallVector<Operation *> refused;
+    for (Operation *op : region.getOps())
+      if (!region.isHalf(op) && !F32Region::hasF32Form(op))
+        refused.push_back(op);
+    if (!refused.empty()) {
+      InFlightDiagnostic error = func.emitError()
+                                 << "'" << func.getName() << "' has " << refused.size()
+                                 << (refused.size() == 1 ? " f32 operation" : " f32 operations")
+                                 << " that the device cannot compute exactly";
+      for (Operation *op : refused) {
+        Diagnostic &note = error.attachNote(op->getLoc());
+        note << op->getName().getStringRef() << " (" << op->getOperandTypes() << ") -> ("
+             << op->getResultTypes() << "): no f32 form, and the f32 values of its part of the "
+             << "program are arguments or results";
+      }
+      return signalPassFailure();
+    }
+    PrecisionRewriter(region, rewriter).run(func);
+  }
+};
+} // namespace

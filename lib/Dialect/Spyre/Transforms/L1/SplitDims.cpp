@@ -1,0 +1,264 @@
+//===- SplitDims.cpp - Iteration dims until maps are simple -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Two steps until nothing changes: split an operation's dims where its maps take them
+// apart; give an intermediate tensor the dims that its readers and its writer use. Both
+// only ever split, so they end.
+//
+//===----------------------------------------------------------------------===//
+
+#include "MapUtils.h"
+#include "spyre/Dialect/Spyre/Transforms/L1Builders.h"
+#include "spyre/Dialect/Spyre/Transforms/L1Passes.h"
+#include "spyre/OpFunc/OpFuncTable.h"
+
+#include <set>
+
+namespace mlir::spyre {
+#define GEN_PASS_DEF_SPYRESPLITDIMS
+#include "spyre/Dialect/Spyre/Transforms/L1Passes.h.inc"
+} // namespace mlir::spyre
+
+using namespace mlir;
+using namespace mlir::spyre;
+namespace layout = ::spyre::layout;
+
+/// All maps of \p op, inputs first; nothing if one is no sum of digits.
+static std::optional<std::vector<layout::IndexMap>> getIndexMaps(DeviceOpInterface op) {
+  std::vector<layout::IndexMap> maps;
+  for (unsigned i = 0; i <= op.getInputs().size(); ++i) {
+    FailureOr<layout::IndexMap> map = getIndexMap(op, i);
+    if (failed(map))
+      return std::nullopt;
+    maps.push_back(layout::simplify(*map));
+  }
+  return maps;
+}
+
+static void setIteration(DeviceOpInterface op, const std::vector<layout::IndexMap> &maps) {
+  Builder b(op->getContext());
+  op->setAttr("extents", b.getDenseI64ArrayAttr(maps.front().extents));
+  SmallVector<Attribute> attributes;
+  for (const layout::IndexMap &map : maps)
+    attributes.push_back(
+        AffineMapAttr::get(toAffineMap(map, map.extents.size(), op->getContext())));
+  op->setAttr("maps", b.getArrayAttr(attributes));
+}
+
+/// Extents, outermost first, of the parts of a dim of \p extent cut at \p cuts;
+/// nothing if they are no divisibility chain.
+static std::optional<std::vector<int64_t>> getFactors(int64_t extent,
+                                                      const std::set<int64_t> &cuts) {
+  std::vector<int64_t> factors;
+  int64_t outer = extent;
+  for (int64_t cut : llvm::reverse(cuts)) {
+    if (outer % cut)
+      return std::nullopt;
+    factors.push_back(outer / cut);
+    outer = cut;
+  }
+  factors.push_back(outer);
+  return factors;
+}
+
+/// Splits iteration dims of \p op where digits take them apart; true if one was.
+static bool splitIterationDims(DeviceOpInterface op) {
+  std::optional<std::vector<layout::IndexMap>> maps = getIndexMaps(op);
+  if (!maps)
+    return false;
+  bool changed = false;
+  for (unsigned dim = maps->front().extents.size(); dim-- > 0;) {
+    int64_t extent = maps->front().extents[dim];
+    std::set<int64_t> cuts;
+    for (const layout::IndexMap &map : *maps)
+      for (const layout::IndexExpr &expr : map.results)
+        for (const layout::Digit &digit : expr.digits)
+          if (digit.input == dim)
+            for (int64_t cut : {digit.divisor, digit.divisor * digit.modulus})
+              if (cut > 1 && cut < extent)
+                cuts.insert(cut);
+    if (cuts.empty())
+      continue;
+    std::optional<std::vector<int64_t>> factors = getFactors(extent, cuts);
+    if (!factors)
+      continue;
+    std::vector<layout::IndexMap> split;
+    for (const layout::IndexMap &map : *maps) {
+      std::optional<layout::IndexMap> one = layout::splitInput(map, dim, *factors);
+      if (!one)
+        break;
+      split.push_back(layout::simplify(*one));
+    }
+    if (split.size() != maps->size())
+      continue;
+    maps = std::move(split);
+    changed = true;
+  }
+  if (changed)
+    setIteration(op, *maps);
+  return changed;
+}
+
+/// Drops dims of extent 1: no coordinate depends on them.
+static void dropUnitDims(DeviceOpInterface op) {
+  if (!llvm::is_contained(op.getExtents(), 1))
+    return;
+  std::optional<std::vector<layout::IndexMap>> maps = getIndexMaps(op);
+  if (!maps)
+    return;
+  SmallVector<unsigned> newPosition;
+  std::vector<int64_t> extents;
+  for (int64_t extent : op.getExtents()) {
+    newPosition.push_back(extents.size());
+    if (extent != 1)
+      extents.push_back(extent);
+  }
+  for (layout::IndexMap &map : *maps) {
+    map.extents = extents;
+    for (layout::IndexExpr &expr : map.results)
+      for (layout::Digit &digit : expr.digits)
+        digit.input = newPosition[digit.input];
+  }
+  setIteration(op, *maps);
+}
+
+/// Writes the simplified form of every map, so that a second run changes nothing.
+static void simplifyMaps(DeviceOpInterface op) {
+  if (std::optional<std::vector<layout::IndexMap>> maps = getIndexMaps(op))
+    setIteration(op, *maps);
+}
+
+/// True if \p dim of \p op is the generated dim of a contraction.
+static bool isGeneratedDim(DeviceOpInterface op, unsigned dim) {
+  StringRef name = op.getOpFuncName();
+  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
+  return info && info->category == ::spyre::OpCategory::Batchmatmul &&
+         op.getInputMap(1).isFunctionOfDim(dim) && !op.getInputMap(0).isFunctionOfDim(dim);
+}
+
+/// True if \p dim of \p op is contracted or reduced; a contraction has one such dim.
+static bool isContractedDim(DeviceOpInterface op, unsigned dim) {
+  StringRef name = op.getOpFuncName();
+  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
+  return info && info->category == ::spyre::OpCategory::Batchmatmul &&
+         !op.getOutputMap().isFunctionOfDim(dim);
+}
+
+namespace {
+/// One access to a tensor: map \p map of \p op.
+struct Access {
+  DeviceOpInterface op;
+  unsigned map;
+};
+} // namespace
+
+/// The accesses of \p value if it is an intermediate tensor that only device
+/// operations touch, its writer first; else none.
+static SmallVector<Access> getAccesses(Value value) {
+  DeviceOpInterface writer = getProducer(value);
+  if (!writer || writer.getOutput())
+    return {};
+  SmallVector<Access> accesses{{writer, static_cast<unsigned>(writer.getInputs().size())}};
+  for (OpOperand &use : value.getUses()) {
+    auto reader = dyn_cast<DeviceOpInterface>(use.getOwner());
+    if (!reader || use.getOperandNumber() >= reader.getInputs().size())
+      return {};
+    accesses.push_back({reader, use.getOperandNumber()});
+  }
+  return accesses;
+}
+
+/// Gives \p value the dims that its accesses mix in one coordinate; true if it did.
+static bool splitTensorDims(Value value) {
+  SmallVector<Access> accesses = getAccesses(value);
+  if (accesses.empty())
+    return false;
+  std::vector<layout::IndexMap> maps;
+  for (Access &access : accesses) {
+    FailureOr<layout::IndexMap> map = getIndexMap(access.op, access.map);
+    if (failed(map))
+      return false;
+    maps.push_back(layout::simplify(*map));
+  }
+  RankedTensorType type = getTensorType(value);
+  // Where the coordinates of dim `dim` are cut: at the weights of mixed digits.
+  SmallVector<std::vector<int64_t>> factors;
+  bool any = false;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    std::set<int64_t> cuts;
+    bool keep = false;
+    for (auto [access, map] : llvm::zip(accesses, maps)) {
+      const layout::IndexExpr &expr = map.results[dim];
+      for (const layout::Digit &digit : expr.digits) {
+        // The device generates and contracts one dim.
+        keep |= isGeneratedDim(access.op, digit.input) || isContractedDim(access.op, digit.input);
+        if (expr.digits.size() > 1 && digit.coefficient > 1 &&
+            digit.coefficient < type.getDimSize(dim))
+          cuts.insert(digit.coefficient);
+      }
+    }
+    std::optional<std::vector<int64_t>> parts;
+    if (!keep && !cuts.empty())
+      parts = getFactors(type.getDimSize(dim), cuts);
+    any |= parts && parts->size() > 1;
+    factors.push_back(parts ? *parts : std::vector<int64_t>{type.getDimSize(dim)});
+  }
+  if (!any)
+    return false;
+
+  SmallVector<int64_t> shape;
+  for (const std::vector<int64_t> &parts : factors)
+    llvm::append_range(shape, parts);
+  std::vector<layout::IndexMap> newMaps;
+  for (const layout::IndexMap &map : maps) {
+    layout::IndexMap split{map.extents, {}};
+    for (auto [dim, parts] : llvm::enumerate(factors)) {
+      // Innermost part first, then reversed.
+      std::vector<layout::IndexExpr> coordinates;
+      layout::IndexExpr rest = map.results[dim];
+      for (size_t i = parts.size(); i-- > 1;) {
+        std::optional<layout::DivMod> divided = layout::divide(rest, map.extents, parts[i]);
+        if (!divided)
+          return false;
+        coordinates.push_back(divided->remainder);
+        rest = divided->quotient;
+      }
+      coordinates.push_back(rest);
+      split.results.insert(split.results.end(), coordinates.rbegin(), coordinates.rend());
+    }
+    newMaps.push_back(layout::simplify(split));
+  }
+  for (auto [access, map] : llvm::zip(accesses, newMaps))
+    setMap(access.op, access.map, map);
+  value.setType(RankedTensorType::get(shape, type.getElementType()));
+  return true;
+}
+
+namespace {
+struct SplitDimsPass : mlir::spyre::impl::SpyreSplitDimsBase<SplitDimsPass> {
+  void runOnOperation() override {
+    SmallVector<DeviceOpInterface> ops;
+    getOperation().walk([&](DeviceOpInterface op) {
+      if (op.getResultTensor() && op.getLoopVariables().empty() && op.getSplits().empty() &&
+          !hasNoPoint(op.getExtents()))
+        ops.push_back(op);
+    });
+    for (bool changed = true; changed;) {
+      changed = false;
+      // Readers before writers: cuts travel from readers to writers mostly.
+      for (DeviceOpInterface op : llvm::reverse(ops)) {
+        changed |= splitIterationDims(op);
+        changed |= splitTensorDims(op.getResultTensor());
+      }
+    }
+    for (DeviceOpInterface op : ops) {
+      simplifyMaps(op);
+      dropUnitDims(op);
+    }
+  }
+};
+} // namespace
