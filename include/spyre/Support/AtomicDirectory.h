@@ -1,0 +1,67 @@
+//===- AtomicDirectory.h - Output that appears whole or not ------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Files are written into a hidden folder beside the target, which is renamed in
+// the end: a failed write, an error or an interrupted run leaves what was there
+// before. What a killed run left behind is removed by the next one.
+//
+// The environment variable SPYRE_TEST_FAIL_WRITE_AFTER=N makes the N-th byte that
+// the process writes this way fail, as a full disk would. MLIR-free.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_SUPPORT_ATOMICDIRECTORY_H
+#define SPYRE_SUPPORT_ATOMICDIRECTORY_H
+
+#include <filesystem>
+#include <functional>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace spyre {
+
+/// A directory under construction. Errors are messages that name the path.
+class AtomicDirectory {
+public:
+  /// Writes a file's content.
+  using Content = std::function<void(std::ostream &)>;
+
+  AtomicDirectory() = default;
+  /// Removes what was written, unless it was committed.
+  ~AtomicDirectory();
+  AtomicDirectory(const AtomicDirectory &) = delete;
+  AtomicDirectory &operator=(const AtomicDirectory &) = delete;
+
+  /// Starts the directory \p target. An existing one will be replaced if it is
+  /// empty or holds one of \p markers, files that tell our own output; anything
+  /// else is an error, so that no user's folder is lost.
+  std::optional<std::string> open(const std::filesystem::path &target,
+                                  const std::vector<std::string> &markers);
+
+  /// Writes \p name, a relative path; folders in it are made.
+  std::optional<std::string> write(const std::string &name, const Content &content);
+
+  /// Puts the directory in its place.
+  std::optional<std::string> commit();
+
+  /// Where the files are until the commit, for writers of their own.
+  const std::filesystem::path &getTemporaryPath() const { return temporary; }
+
+private:
+  std::filesystem::path target;
+  std::filesystem::path temporary; ///< empty: not open
+};
+
+/// Writes one file the same way: beside \p path, then renamed.
+std::optional<std::string> writeFileAtomically(const std::filesystem::path &path,
+                                               const AtomicDirectory::Content &content);
+
+} // namespace spyre
+
+#endif // SPYRE_SUPPORT_ATOMICDIRECTORY_H
