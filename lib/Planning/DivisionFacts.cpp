@@ -1,0 +1,263 @@
+//===- DivisionFacts.cpp - What follows from a work division --------------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Slice sizes, spans, footprints, core order and regions of given splits, and the
+// construction of problems. Source of the rules: SuperDSC reference e.3, e.6.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Planning/WorkDivision.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace spyre::planning {
+
+using layout::IndexExpr;
+
+namespace {
+
+int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// Width (max - min) of the values that the digits of input \p dim contribute to
+/// \p expr when it runs over one slice; the widest slice counts.
+int64_t getWidth(const IndexExpr &expr, unsigned dim, const std::vector<int64_t> &extents,
+                 int64_t sliceSize) {
+  layout::IndexMap part;
+  part.extents = {extents[dim]};
+  part.results.emplace_back();
+  for (layout::Digit digit : expr.digits) {
+    if (digit.input != dim)
+      continue;
+    digit.input = 0;
+    part.results[0].digits.push_back(digit);
+  }
+  if (part.results[0].digits.empty())
+    return 0;
+  // Where slices and digits fit into each other, all slices are as wide as the first.
+  bool isUniform = std::all_of(
+      part.results[0].digits.begin(), part.results[0].digits.end(), [&](const layout::Digit &d) {
+        int64_t period = d.divisor * d.modulus;
+        return (sliceSize % d.divisor == 0 || d.divisor % sliceSize == 0) &&
+               (period == 0 || sliceSize % period == 0 || period % sliceSize == 0);
+      });
+  int64_t end = isUniform ? std::min(extents[dim], sliceSize) : extents[dim];
+  int64_t width = 0;
+  for (int64_t begin = 0; begin < end; begin += sliceSize) {
+    int64_t size = std::min(sliceSize, extents[dim] - begin);
+    layout::Interval interval = layout::getRegion(part, {begin}, {size})[0];
+    width = std::max(width, interval.max - interval.min);
+  }
+  return width;
+}
+
+/// Places of device dim \p coordinate that one core touches.
+int64_t getPlaces(const DivisionProblem &problem, const DivisionOperand &operand,
+                  size_t coordinate, const Splits &splits) {
+  int64_t places = 1;
+  for (unsigned dim = 0; dim < problem.dims.size(); ++dim)
+    places += getWidth(operand.deviceCoordinates.results[coordinate], dim,
+                       operand.deviceCoordinates.extents,
+                       getSliceSize(problem.dims[dim], splits[dim]));
+  return std::min(places, operand.deviceSizes[coordinate]);
+}
+
+} // namespace
+
+int64_t getNumUnits(const DivisionDim &dim) {
+  return std::max<int64_t>(1, ceilDiv(dim.extent, dim.elementsPerStick));
+}
+
+int64_t getSliceSize(const DivisionDim &dim, int64_t split) {
+  if (split == 1)
+    return std::max<int64_t>(1, dim.extent);
+  return getNumUnits(dim) / split * dim.elementsPerStick;
+}
+
+int64_t getNumCores(const Splits &splits) {
+  int64_t cores = 1;
+  for (int64_t split : splits)
+    cores *= split;
+  return cores;
+}
+
+int64_t getPointsPerCore(const DivisionProblem &problem, const Splits &splits) {
+  int64_t points = 1;
+  for (size_t i = 0; i < splits.size(); ++i)
+    points *= std::min(problem.dims[i].extent, getSliceSize(problem.dims[i], splits[i]));
+  return points;
+}
+
+int64_t getSpanInBytes(const DivisionProblem &problem, const DivisionOperand &operand,
+                       const Splits &splits) {
+  size_t rank = operand.deviceSizes.size();
+  int64_t inner = operand.bytesPerElement;
+  for (int64_t size : operand.deviceSizes)
+    inner *= size;
+  for (size_t i = 0; i + operand.stickRank < rank; ++i) {
+    inner /= std::max<int64_t>(1, operand.deviceSizes[i]);
+    int64_t places = getPlaces(problem, operand, i, splits);
+    if (places > 1)
+      return places * inner;
+  }
+  return inner;
+}
+
+int64_t getFootprintInBytes(const DivisionProblem &problem, const DivisionOperand &operand,
+                            const Splits &splits) {
+  size_t rank = operand.deviceSizes.size();
+  int64_t bytes = operand.bytesPerElement;
+  for (size_t i = 0; i < rank; ++i)
+    bytes *= i + operand.stickRank < rank ? getPlaces(problem, operand, i, splits)
+                                          : operand.deviceSizes[i];
+  return bytes;
+}
+
+std::variant<DivisionOperand, DivisionError>
+makeOperand(const layout::IndexMap &access, const layout::TensorLayout &layout, bool isOutput) {
+  auto coordinates = layout::getDeviceCoordinates(layout, access);
+  if (auto *error = std::get_if<layout::LayoutError>(&coordinates))
+    return DivisionError{error->message};
+  DivisionOperand operand;
+  operand.deviceCoordinates = std::get<layout::IndexMap>(coordinates);
+  operand.deviceSizes = layout::getDeviceSizes(layout);
+  // A sparse layout has a synthetic dim in the stick's place.
+  operand.stickRank = std::max<unsigned>(1, layout::getStickDims(layout).size());
+  int64_t elements = layout::getNumElementsInMemory(layout);
+  operand.bytesPerElement = elements > 0 ? layout::getSizeInBytes(layout) / elements : 1;
+  operand.isOutput = isOutput;
+  return operand;
+}
+
+void setElementsPerStick(DivisionProblem &problem) {
+  for (DivisionDim &dim : problem.dims)
+    dim.elementsPerStick = 1;
+  for (const DivisionOperand &operand : problem.operands) {
+    size_t rank = operand.deviceSizes.size();
+    for (size_t i = rank - std::min<size_t>(rank, operand.stickRank); i < rank; ++i) {
+      for (unsigned dim = 0; dim < problem.dims.size(); ++dim) {
+        // Each dim in the stick counts with its own steps: with x = 2*d0 + d1 in a
+        // stick of 64, one stick holds 32 of d0.
+        for (const layout::Digit &digit : operand.deviceCoordinates.results[i].digits) {
+          if (digit.input != dim)
+            continue;
+          int64_t step = std::max<int64_t>(1, std::abs(digit.coefficient));
+          int64_t elements =
+              std::max<int64_t>(1, operand.deviceSizes[i] / step) * digit.divisor;
+          problem.dims[dim].elementsPerStick =
+              std::max(problem.dims[dim].elementsPerStick, elements);
+        }
+      }
+    }
+  }
+}
+
+void setMatmulRoles(DivisionProblem &problem) {
+  if (problem.operands.size() != 3)
+    return;
+  for (unsigned dim = 0; dim < problem.dims.size(); ++dim) {
+    bool in[3];
+    for (size_t k = 0; k < 3; ++k) {
+      const auto &results = problem.operands[k].deviceCoordinates.results;
+      in[k] = std::any_of(results.begin(), results.end(),
+                          [&](const IndexExpr &expr) { return layout::dependsOn(expr, dim); });
+    }
+    DivisionDim &d = problem.dims[dim];
+    if (d.isReduced)
+      d.role = MatmulRole::K;
+    else if (in[0] && in[1])
+      d.role = MatmulRole::Batch;
+    else
+      d.role = in[0] ? MatmulRole::M : in[1] ? MatmulRole::N : MatmulRole::None;
+  }
+}
+
+bool wantsKFast(const DivisionProblem &problem, const Splits &splits) {
+  return problem.kind == OperationKind::Matmul && splits.size() >= 3 && splits.back() > 1;
+}
+
+std::optional<std::vector<int64_t>> getSlicesOfCore(const Splits &splits, bool kFast,
+                                                    int64_t core) {
+  if (core < 0 || core >= getNumCores(splits))
+    return std::nullopt;
+  std::vector<int64_t> slices(splits.size());
+  auto take = [&](size_t dim) {
+    slices[dim] = core % splits[dim];
+    core /= splits[dim];
+  };
+  size_t last = splits.size();
+  if (kFast && last > 0)
+    take(--last);
+  for (size_t dim = 0; dim < last; ++dim)
+    take(dim);
+  return slices;
+}
+
+bool Region::isEmpty() const {
+  for (size_t i = 0; i < begin.size(); ++i)
+    if (begin[i] >= end[i])
+      return true;
+  return false;
+}
+
+bool Region::contains(const Region &other) const {
+  if (other.isEmpty())
+    return true;
+  for (size_t i = 0; i < begin.size(); ++i)
+    if (other.begin[i] < begin[i] || other.end[i] > end[i])
+      return false;
+  return true;
+}
+
+std::optional<Region> regionOfCore(const Distribution &distribution,
+                                   const layout::IndexMap &access, int64_t core) {
+  assert(access.extents.size() == distribution.dims.size() && "map of another operation");
+  auto slices = getSlicesOfCore(distribution.splits, distribution.kFast, core);
+  if (!slices)
+    return std::nullopt;
+  std::vector<int64_t> offsets, sizes;
+  bool isEmpty = false;
+  for (size_t i = 0; i < slices->size(); ++i) {
+    int64_t size = getSliceSize(distribution.dims[i], distribution.splits[i]);
+    offsets.push_back((*slices)[i] * size);
+    sizes.push_back(std::min(size, access.extents[i] - offsets.back()));
+    isEmpty |= sizes.back() <= 0;
+  }
+  Region region;
+  if (isEmpty) {
+    region.begin.assign(access.results.size(), 0);
+    region.end = region.begin;
+    return region;
+  }
+  for (const layout::Interval &interval : layout::getRegion(access, offsets, sizes)) {
+    region.begin.push_back(interval.min);
+    region.end.push_back(interval.max + 1);
+  }
+  return region;
+}
+
+std::optional<int64_t> findDisagreement(const Distribution &producer,
+                                        const layout::IndexMap &producerAccess,
+                                        const Distribution &consumer,
+                                        const layout::IndexMap &consumerAccess, int64_t numCores) {
+  bool isPartial = false;
+  for (size_t i = 0; i < producer.dims.size(); ++i)
+    isPartial |= producer.dims[i].isReduced && producer.splits[i] > 1;
+  for (int64_t core = 0; core < numCores; ++core) {
+    std::optional<Region> read = regionOfCore(consumer, consumerAccess, core);
+    if (!read || read->isEmpty())
+      continue;
+    std::optional<Region> owned;
+    if (!isPartial)
+      owned = regionOfCore(producer, producerAccess, core);
+    if (!owned || owned->isEmpty() || !owned->contains(*read))
+      return core;
+  }
+  return std::nullopt;
+}
+
+} // namespace spyre::planning

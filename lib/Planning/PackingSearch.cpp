@@ -1,0 +1,430 @@
+//===- PackingSearch.cpp - Can these buffers all be placed? ---------------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Depth-first search over placements by rising address. Every feasible packing can
+// be pushed down until each buffer lies on the bottom or on another one, so it is
+// enough to place, in order of address, each buffer as low as the ones below
+// allow. What prunes:
+//   - once a buffer is placed at h, nothing that follows lies lower: a step whose
+//     free memory above max(h, its floor) is less than what is still to come fails;
+//   - a buffer is not placed at h if another one could be placed entirely below h;
+//   - buffers at the same address are placed in one order only;
+//   - groups of unplaced buffers whose lifetimes do not touch are independent.
+// Buffers that share a place (in-place pairs) are one item with several
+// rectangles.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PackingSearch.h"
+
+#include <algorithm>
+#include <cassert>
+#include <map>
+#include <numeric>
+
+namespace spyre::planning {
+
+SearchBudget::SearchBudget(const PackingOptions &options) : nodesLeft(options.nodeLimit) {
+  if (options.timeLimitInSeconds > 0) {
+    hasDeadline = true;
+    deadline = std::chrono::steady_clock::now() +
+               std::chrono::microseconds(static_cast<int64_t>(options.timeLimitInSeconds * 1e6));
+  }
+}
+
+void SearchBudget::spend() {
+  --nodesLeft;
+  if (!hasDeadline || ++untilClock < 256)
+    return;
+  untilClock = 0;
+  outOfTime = outOfTime || std::chrono::steady_clock::now() >= deadline;
+}
+
+namespace {
+
+/// Memory that is held from section \c first up to (not including) \c last.
+struct Rectangle {
+  int first, last;
+  int64_t height;
+};
+
+struct Item {
+  std::vector<Rectangle> rectangles; ///< of different sections
+  std::vector<size_t> members;
+  int first = 0, last = 0; ///< all sections
+  int64_t height = 0;      ///< highest rectangle
+  int rank = 0;            ///< place in the order of trial
+};
+
+class Search {
+public:
+  Search(int64_t capacity, int64_t alignment, std::vector<Item> items, int numSections,
+         int64_t nodeLimit, SearchBudget &budget)
+      : capacity(capacity), alignment(alignment), items(std::move(items)), floors(numSections, 0),
+        remaining(numSections, 0), offsets(this->items.size(), 0), nodeLimit(nodeLimit),
+        budget(budget) {
+    for (const Item &item : this->items)
+      for (const Rectangle &r : item.rectangles)
+        for (int s = r.first; s < r.last; ++s)
+          remaining[s] += r.height;
+  }
+
+  Feasibility run() {
+    for (size_t s = 0; s < remaining.size(); ++s)
+      if (remaining[s] > capacity)
+        return Feasibility::Infeasible;
+    std::vector<int> all(items.size());
+    std::iota(all.begin(), all.end(), 0);
+    std::sort(all.begin(), all.end(), [&](int a, int b) {
+      return std::pair(items[a].first, a) < std::pair(items[b].first, b);
+    });
+    bool found = solve(all);
+    if (found)
+      return Feasibility::Feasible;
+    return stopped ? Feasibility::Unknown : Feasibility::Infeasible;
+  }
+
+  int64_t getOffset(size_t item) const { return offsets[item]; }
+  const std::vector<Item> &getItems() const { return items; }
+
+private:
+  struct Change {
+    int section;
+    int64_t floor;
+  };
+
+  int64_t getLowest(const Item &item) const {
+    int64_t lowest = 0;
+    for (const Rectangle &r : item.rectangles)
+      for (int s = r.first; s < r.last; ++s)
+        lowest = std::max(lowest, floors[s]);
+    return (lowest + alignment - 1) / alignment * alignment;
+  }
+
+  /// Cuts \p open (sorted by first section) into independent groups and solves each.
+  bool solve(const std::vector<int> &open) {
+    size_t begin = 0;
+    int reach = 0;
+    std::vector<std::pair<size_t, size_t>> groups;
+    for (size_t i = 0; i < open.size(); ++i) {
+      const Item &item = items[open[i]];
+      if (i > begin && item.first >= reach) {
+        groups.emplace_back(begin, i);
+        begin = i;
+      }
+      reach = i == begin ? item.last : std::max(reach, item.last);
+    }
+    if (begin < open.size())
+      groups.emplace_back(begin, open.size());
+    if (groups.size() == 1)
+      return place(open, -1, -1);
+    // Small groups first: they fail fast.
+    std::sort(groups.begin(), groups.end(), [](auto a, auto b) {
+      return std::pair(a.second - a.first, a) < std::pair(b.second - b.first, b);
+    });
+    for (auto [from, to] : groups)
+      if (!place(std::vector<int>(open.begin() + from, open.begin() + to), -1, -1))
+        return false;
+    return true;
+  }
+
+  /// Places the connected items \p open, none below \p lastOffset; at that address
+  /// only items that follow \p lastRank.
+  bool place(const std::vector<int> &open, int64_t lastOffset, int lastRank) {
+    if (open.empty())
+      return true;
+    budget.spend();
+    if (--nodeLimit < 0 || budget.isUsedUp()) {
+      stopped = true;
+      return false;
+    }
+    struct Candidate {
+      int64_t offset;
+      int item;
+    };
+    std::vector<Candidate> candidates;
+    int64_t lowestTop = capacity;
+    for (int i : open) {
+      int64_t offset = std::max(getLowest(items[i]), lastOffset);
+      if (offset + items[i].height > capacity)
+        return false;
+      lowestTop = std::min(lowestTop, offset + items[i].height);
+      candidates.push_back({offset, i});
+    }
+    std::erase_if(candidates, [&](const Candidate &c) {
+      return c.offset >= lowestTop || (c.offset == lastOffset && items[c.item].rank < lastRank);
+    });
+    std::sort(candidates.begin(), candidates.end(), [&](const Candidate &a, const Candidate &b) {
+      return std::pair(a.offset, items[a.item].rank) < std::pair(b.offset, items[b.item].rank);
+    });
+    for (const Candidate &c : candidates) {
+      if (tryPlace(open, c.item, c.offset))
+        return true;
+      if (stopped)
+        return false;
+    }
+    return false;
+  }
+
+  bool tryPlace(const std::vector<int> &open, int chosen, int64_t offset) {
+    const Item &item = items[chosen];
+    size_t mark = changes.size();
+    int first = item.first, last = item.last;
+    for (int i : open) {
+      first = std::min(first, items[i].first);
+      last = std::max(last, items[i].last);
+    }
+    for (const Rectangle &r : item.rectangles) {
+      for (int s = r.first; s < r.last; ++s) {
+        remaining[s] -= r.height;
+        changes.push_back({s, floors[s]});
+        floors[s] = offset + r.height;
+      }
+    }
+    bool possible = true;
+    for (int s = first; s < last && possible; ++s) {
+      if (remaining[s] == 0)
+        continue;
+      if (floors[s] < offset) {
+        changes.push_back({s, floors[s]});
+        floors[s] = offset;
+      }
+      possible = floors[s] + remaining[s] <= capacity;
+    }
+    bool found = false;
+    if (possible) {
+      std::vector<int> rest;
+      rest.reserve(open.size() - 1);
+      for (int i : open)
+        if (i != chosen)
+          rest.push_back(i);
+      offsets[chosen] = offset;
+      found = descend(rest, offset, item.rank);
+    }
+    if (!found) {
+      while (changes.size() > mark) {
+        floors[changes.back().section] = changes.back().floor;
+        changes.pop_back();
+      }
+      for (const Rectangle &r : item.rectangles)
+        for (int s = r.first; s < r.last; ++s)
+          remaining[s] += r.height;
+    }
+    return found;
+  }
+
+  bool descend(const std::vector<int> &rest, int64_t offset, int rank) {
+    int reach = rest.empty() ? 0 : items[rest.front()].last;
+    for (int i : rest) {
+      if (items[i].first >= reach) {
+        // A failed attempt must leave no trace of the groups that were solved.
+        size_t mark = changes.size();
+        std::vector<int64_t> saved = remaining;
+        if (solve(rest))
+          return true;
+        while (changes.size() > mark) {
+          floors[changes.back().section] = changes.back().floor;
+          changes.pop_back();
+        }
+        remaining = std::move(saved);
+        return false;
+      }
+      reach = std::max(reach, items[i].last);
+    }
+    return place(rest, offset, rank);
+  }
+
+  const int64_t capacity, alignment;
+  std::vector<Item> items;
+  std::vector<int64_t> floors;    ///< per section: where free memory starts
+  std::vector<int64_t> remaining; ///< per section: memory of unplaced items
+  std::vector<int64_t> offsets;
+  std::vector<Change> changes; ///< of floors, to be undone
+  int64_t nodeLimit;
+  SearchBudget &budget;
+  bool stopped = false;
+};
+
+/// Chains of members that share a place: next[i] takes over from i.
+struct Chains {
+  std::vector<int> next, previous;
+};
+
+/// Children take over a parent, largest first; each parent once. A chain's
+/// members other than neighbours must not be alive together.
+Chains chainInPlace(const PackingProblem &problem, const std::vector<size_t> &members) {
+  Chains chains;
+  chains.next.assign(members.size(), -1);
+  chains.previous.assign(members.size(), -1);
+  std::map<size_t, int> position;
+  for (size_t i = 0; i < members.size(); ++i)
+    position[members[i]] = i;
+  std::vector<int> order(members.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](int a, int b) {
+    return std::pair(-problem.buffers[members[a]].sizeInBytes, a) <
+           std::pair(-problem.buffers[members[b]].sizeInBytes, b);
+  });
+  for (int child : order) {
+    const PackingBuffer &c = problem.buffers[members[child]];
+    for (size_t parent : c.inPlaceParents) {
+      auto it = position.find(parent);
+      if (it == position.end() || !canTakeOver(problem, members[child], parent))
+        continue;
+      int p = it->second;
+      if (chains.next[p] >= 0)
+        continue;
+      // With a one-step member in between, three would be alive at once.
+      int before = chains.previous[p], after = chains.next[child];
+      if (before >= 0 && problem.buffers[members[before]].end > c.begin)
+        continue;
+      if (after >= 0 && problem.buffers[members[after]].begin < problem.buffers[parent].end)
+        continue;
+      chains.next[p] = child;
+      chains.previous[child] = p;
+      break;
+    }
+  }
+  return chains;
+}
+
+std::vector<Item> makeItems(const PackingProblem &problem, const std::vector<size_t> &members,
+                            const Chains &chains, int &numSections) {
+  std::vector<int64_t> times;
+  for (size_t m : members) {
+    times.push_back(problem.buffers[m].begin);
+    times.push_back(problem.buffers[m].end);
+    // Where a child takes over, the last step of its parent is a section.
+    times.push_back(problem.buffers[m].begin + 1);
+  }
+  std::sort(times.begin(), times.end());
+  times.erase(std::unique(times.begin(), times.end()), times.end());
+  numSections = times.size();
+  auto section = [&](int64_t time) {
+    return static_cast<int>(std::lower_bound(times.begin(), times.end(), time) - times.begin());
+  };
+  std::vector<Item> items;
+  for (size_t i = 0; i < members.size(); ++i) {
+    if (chains.previous[i] >= 0)
+      continue;
+    Item item;
+    int reach = section(problem.buffers[members[i]].begin);
+    item.first = reach;
+    for (int m = i; m >= 0; m = chains.next[m]) {
+      const PackingBuffer &buffer = problem.buffers[members[m]];
+      item.members.push_back(members[m]);
+      item.height = std::max(item.height, buffer.sizeInBytes);
+      // The parent is not smaller: it covers the common step.
+      int last = section(buffer.end);
+      if (last > reach)
+        item.rectangles.push_back({reach, last, buffer.sizeInBytes});
+      reach = std::max(reach, last);
+    }
+    item.last = reach;
+    items.push_back(std::move(item));
+  }
+  return items;
+}
+
+/// The orders of trial: by sum of memory alive beside an item, by height, by
+/// duration, by area. Which one works best differs between problems.
+void rankItems(std::vector<Item> &items, int numSections, int variant) {
+  std::vector<int64_t> load(numSections, 0);
+  for (const Item &item : items)
+    for (const Rectangle &r : item.rectangles)
+      for (int s = r.first; s < r.last; ++s)
+        load[s] += r.height;
+  std::vector<int> order(items.size());
+  std::iota(order.begin(), order.end(), 0);
+  auto key = [&](const Item &item) {
+    int64_t pressure = 0, area = 0, duration = item.last - item.first;
+    for (const Rectangle &r : item.rectangles) {
+      area += r.height * (r.last - r.first);
+      for (int s = r.first; s < r.last; ++s)
+        pressure = std::max(pressure, load[s]);
+    }
+    switch (variant % 4) {
+    case 0:
+      return std::tuple(-duration, -pressure, -area);
+    case 1:
+      return std::tuple(-pressure, -area, -duration);
+    case 2:
+      return std::tuple(-area, -pressure, -duration);
+    default:
+      return std::tuple(-item.height, -duration, -pressure);
+    }
+  };
+  std::vector<std::tuple<int64_t, int64_t, int64_t>> keys;
+  for (const Item &item : items)
+    keys.push_back(key(item));
+  std::sort(order.begin(), order.end(),
+            [&](int a, int b) { return std::pair(keys[a], a) < std::pair(keys[b], b); });
+  for (size_t i = 0; i < order.size(); ++i)
+    items[order[i]].rank = i;
+}
+
+} // namespace
+
+Feasibility placeAll(const PackingProblem &problem, const std::vector<size_t> &members,
+                     int64_t capacity, int64_t nodeLimit, SearchBudget &budget,
+                     std::vector<std::optional<int64_t>> &addresses) {
+  std::vector<Chains> ways = {chainInPlace(problem, members)};
+  bool hasChains = std::any_of(ways[0].next.begin(), ways[0].next.end(), [](int n) { return n >= 0; });
+  if (hasChains) {
+    // Taking over is usually, not always, the better choice: undo each in turn,
+    // then all.
+    for (size_t i = 0; i < members.size(); ++i) {
+      if (ways[0].next[i] < 0)
+        continue;
+      Chains fewer = ways[0];
+      fewer.previous[fewer.next[i]] = -1;
+      fewer.next[i] = -1;
+      ways.push_back(std::move(fewer));
+    }
+    Chains none;
+    none.next.assign(members.size(), -1);
+    none.previous = none.next;
+    ways.push_back(std::move(none));
+  }
+  bool proven = !hasChains;
+  for (const Chains &chains : ways) {
+    int numSections = 0;
+    std::vector<Item> items = makeItems(problem, members, chains, numSections);
+    // Short runs with every order, then longer ones.
+    int64_t left = std::max<int64_t>(1, nodeLimit / static_cast<int64_t>(ways.size()));
+    for (int64_t slice = std::min<int64_t>(left, 2000); left > 0; slice *= 8) {
+      bool decided = false;
+      for (int variant = 0; variant < 4 && left > 0; ++variant) {
+        rankItems(items, numSections, variant);
+        Search search(capacity, problem.alignmentInBytes, items, numSections,
+                      std::min(slice, left), budget);
+        int64_t before = budget.nodesLeft;
+        Feasibility result = search.run();
+        left -= std::max<int64_t>(1, before - budget.nodesLeft);
+        if (result == Feasibility::Feasible) {
+          for (size_t i = 0; i < search.getItems().size(); ++i)
+            for (size_t m : search.getItems()[i].members)
+              addresses[m] = search.getOffset(i);
+          return result;
+        }
+        if (result == Feasibility::Infeasible) {
+          decided = true;
+          break;
+        }
+        if (budget.isUsedUp())
+          return Feasibility::Unknown;
+      }
+      if (decided)
+        break;
+      if (left <= 0)
+        proven = false;
+    }
+  }
+  return proven ? Feasibility::Infeasible : Feasibility::Unknown;
+}
+
+} // namespace spyre::planning
