@@ -28,9 +28,10 @@ int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 /// A digit that runs through an operand's stick.
 struct StickTile {
   unsigned input = 0;
-  int64_t start = 1;    ///< the digit's divisor
-  int64_t stop = 1;     ///< start * elements: the tile's boundary
-  int64_t elements = 1; ///< in one stick
+  int64_t start = 1;      ///< the digit's divisor
+  int64_t stop = 1;       ///< start * elements: the tile's boundary
+  int64_t elements = 1;   ///< in one stick
+  bool isCounted = false; ///< another digit continues the tile's: the count of sticks
 };
 
 class Aligner {
@@ -57,7 +58,7 @@ private:
   }
 
   bool findSticks();
-  /// The tile of \p access that ends where \p digit starts, or null.
+  /// The tile of \p access that ends at \p boundary and goes on in a count, or null.
   const StickTile *getTileBelow(unsigned access, unsigned input, int64_t boundary) const;
   bool makeDims();
   bool addSegments(unsigned input, const std::vector<int64_t> &breakpoints);
@@ -102,15 +103,19 @@ bool Aligner::findSticks() {
                         ": a slice must start on a stick and have no gaps in it",
                     int(a));
       int64_t elements = accesses[a].deviceSizes[d];
-      tiles[a].push_back({digit.input, digit.divisor, digit.divisor * elements, elements});
+      tiles[a].push_back({digit.input, digit.divisor, digit.divisor * elements, elements, false});
     }
+    for (size_t d = 0; d < rank - accesses[a].stickRank; ++d)
+      for (const Digit &digit : accesses[a].coordinates[d].digits)
+        for (StickTile &tile : tiles[a])
+          tile.isCounted |= tile.input == digit.input && tile.stop == digit.divisor;
   }
   return true;
 }
 
 const StickTile *Aligner::getTileBelow(unsigned access, unsigned input, int64_t boundary) const {
   for (const StickTile &tile : tiles[access])
-    if (tile.input == input && tile.stop == boundary)
+    if (tile.isCounted && tile.input == input && tile.stop == boundary)
       return &tile;
   return nullptr;
 }
@@ -129,11 +134,13 @@ bool Aligner::makeDims() {
     }
     std::vector<int64_t> breakpoints;
     for (unsigned a = 0; a < accesses.size(); ++a)
-      for (const IndexExpr &expr : accesses[a].coordinates)
-        for (const Digit &digit : expr.digits) {
+      for (unsigned d = 0; d < accesses[a].coordinates.size(); ++d)
+        for (const Digit &digit : accesses[a].coordinates[d].digits) {
           if (digit.input != i)
             continue;
-          if (digit.divisor != 1 && !getTileBelow(a, i, digit.divisor))
+          // Only the count of sticks may start where a stick's tile ends.
+          bool isInStick = d + accesses[a].stickRank >= accesses[a].coordinates.size();
+          if (digit.divisor != 1 && (isInStick || !getTileBelow(a, i, digit.divisor)))
             breakpoints.push_back(digit.divisor);
           int64_t stop = digit.divisor * digit.modulus;
           if (stop != 0 && !getTileBelow(a, i, stop))

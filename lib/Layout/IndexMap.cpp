@@ -197,23 +197,19 @@ IndexExpr simplify(const IndexExpr &expr, const std::vector<int64_t> &extents) {
   forEachInput(digits, [&](unsigned input, const Digit *begin, const Digit *end) {
     std::optional<Segments> segments = makeSegments(begin, end, extents[input]);
     if (!segments) {
-      // No chain: only equal digits can be merged.
+      // No chain: only equal digits can be merged. What is left may be a chain.
       std::vector<Digit> merged;
       for (const Digit *digit = begin; digit != end; ++digit) {
-        auto same = std::find_if(merged.begin(), merged.end(), [&](const Digit &other) {
-          return other.divisor == digit->divisor && other.modulus == digit->modulus;
-        });
-        if (same == merged.end())
-          merged.push_back(*digit);
+        if (!merged.empty() && merged.back().divisor == digit->divisor &&
+            merged.back().modulus == digit->modulus)
+          merged.back().coefficient += digit->coefficient;
         else
-          same->coefficient += digit->coefficient;
+          merged.push_back(*digit);
       }
-      std::sort(merged.begin(), merged.end(), [](const Digit &a, const Digit &b) {
-        return std::pair(a.divisor, a.modulus) < std::pair(b.divisor, b.modulus);
-      });
-      for (const Digit &digit : merged)
-        if (digit.coefficient != 0)
-          result.digits.push_back(digit);
+      std::erase_if(merged, [](const Digit &digit) { return digit.coefficient == 0; });
+      if (merged.size() != size_t(end - begin))
+        merged = simplify({std::move(merged), 0}, extents).digits;
+      result.digits.insert(result.digits.end(), merged.begin(), merged.end());
       return;
     }
     size_t count = segments->starts.size();

@@ -106,7 +106,7 @@ TEST(Alignment, KeepsEveryElement) {
     });
   }
   EXPECT_GT(aligned, 2000);
-  EXPECT_GT(split, 150);
+  EXPECT_GT(split, 100);
   EXPECT_GT(refused, 0);
 }
 
