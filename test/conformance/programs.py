@@ -310,7 +310,8 @@ class Runner:
         """Compiles and runs; returns (Result of a failure or None, outputs or None)."""
         program = self.source
         flags = self.flags
-        if self.keep:
+        # `?` dims get their sizes from the inputs: there is no program without them.
+        if self.keep and not re.search(r"vtensor<\[[^\]]*\?", self.program.text):
             bad = self.compile()
             if bad:
                 return bad, None
