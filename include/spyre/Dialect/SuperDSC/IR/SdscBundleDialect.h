@@ -13,6 +13,7 @@
 #ifndef SPYRE_DIALECT_SUPERDSC_IR_SDSCBUNDLEDIALECT_H
 #define SPYRE_DIALECT_SUPERDSC_IR_SDSCBUNDLEDIALECT_H
 
+#include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"

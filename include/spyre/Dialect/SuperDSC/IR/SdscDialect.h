@@ -13,6 +13,7 @@
 #ifndef SPYRE_DIALECT_SUPERDSC_IR_SDSCDIALECT_H
 #define SPYRE_DIALECT_SUPERDSC_IR_SDSCDIALECT_H
 
+#include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
