@@ -16,6 +16,7 @@ import numpy as np
 from . import formats, l3text, tolerance
 from .neutral import Inexpressible, Loop
 
+STICK_IN_BYTES = 128
 POSITIVE_INPUT = {"log", "sqrt", "rsqrt"}
 JUMPS = {"floor", "equal", "notequal", "greaterthan", "greaterequal", "lesserthan", "lesserequal", "topkindex"}
 MOVES = {
@@ -314,4 +315,8 @@ def binding(program, order):
         if entry["role"] == "input_output":
             entry["result"] = result
         arguments.append(entry)
-    return {"version": 1, "pool_bytes": 0, "arguments": arguments}
+    pool = 0
+    for buffer in program.buffers:
+        if buffer.space == "pool":
+            pool = max(pool, buffer.address + math.prod(buffer.device_size[:-1]) * STICK_IN_BYTES)
+    return {"version": 1, "pool_bytes": pool, "arguments": arguments}
