@@ -34,7 +34,6 @@ void spyre::registerAllDialects(mlir::DialectRegistry &registry) {
 
 void spyre::registerAllPasses() {
   mlir::registerTransformsPasses();
-  mlir::spyre::registerSpyreAssignLayouts();
-  mlir::spyre::registerSpyreBufferize();
+  mlir::spyre::registerSpyreTransformsPasses();
   mlir::spyre::registerSpyreToSuperDSCPasses();
 }

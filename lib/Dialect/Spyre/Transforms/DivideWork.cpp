@@ -10,7 +10,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "PlanningAdapter.h"
-#include "spyre/CostModel/CostModel.h"
 #include "spyre/Dialect/Spyre/Transforms/Passes.h"
 
 namespace mlir::spyre {

@@ -16,23 +16,23 @@
 
 using namespace mlir;
 using namespace mlir::spyre;
-using ::spyre::TailState;
+using Tail = ::spyre::TailState;
 
 TailAnalysis::TailAnalysis(func::FuncOp func) {
   // Copy-in writes zeros into tails and gaps.
   for (BlockArgument argument : func.getArguments())
-    states[argument] = {TailState::Zero, TailState::Zero};
+    states[argument] = {Tail::Zero, Tail::Zero};
   func.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (auto constant = dyn_cast<ConstantOp>(op)) {
       // Every lane of a constant's stick holds its value.
-      TailState state = TailState::Unknown;
+      Tail state = Tail::Unknown;
       if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
         if (isa<FloatType>(splat.getElementType())) {
           APFloat value = splat.getSplatValue<APFloat>();
-          state = value.isZero()       ? TailState::Zero
-                  : value.isInfinity() ? (value.isNegative() ? TailState::NegInf : TailState::PosInf)
-                  : value.isNaN()      ? TailState::Unknown
-                                       : TailState::Finite;
+          state = value.isZero()       ? Tail::Zero
+                  : value.isInfinity() ? (value.isNegative() ? Tail::NegInf : Tail::PosInf)
+                  : value.isNaN()      ? Tail::Unknown
+                                       : Tail::Finite;
         }
       states[constant.getResult()] = {state, state};
     } else if (auto device = dyn_cast<DeviceOpInterface>(op)) {
@@ -79,12 +79,12 @@ PaddingState TailAnalysis::compute(DeviceOpInterface op) const {
   return state;
 }
 
-TailState TailAnalysis::getContent(Value value, int64_t dim, int64_t begin) const {
+Tail TailAnalysis::getContent(Value value, int64_t dim, int64_t begin) const {
   // A chain of updates: what lies beyond `begin` was written by the last one that
   // reaches there. Only scalar fills promise a state.
   auto op = value.getDefiningOp<DeviceOpInterface>();
   if (!op)
-    return TailState::Unknown;
+    return Tail::Unknown;
   AffineExpr expr = op.getOutputMap().getResult(dim);
   int64_t start = 0, extent = 1;
   expr.walk([&](AffineExpr e) {
@@ -101,14 +101,14 @@ TailState TailAnalysis::getContent(Value value, int64_t dim, int64_t begin) cons
       getShape(op.getInputs()[0]).empty()) {
     if (start == begin && start + extent == getShape(value)[dim])
       return get(op.getInputs()[0]).lanes;
-    return TailState::Unknown;
+    return Tail::Unknown;
   }
   if (start + extent <= begin && op.getOutput())
     return getContent(op.getOutput(), dim, begin);
-  return TailState::Unknown;
+  return Tail::Unknown;
 }
 
-TailState TailAnalysis::getTail(Value value, AffineMap map, unsigned dim, int64_t extent) const {
+Tail TailAnalysis::getTail(Value value, AffineMap map, unsigned dim, int64_t extent) const {
   for (auto [logical, result] : llvm::enumerate(map.getResults())) {
     if (!result.isFunctionOfDim(dim))
       continue;
@@ -124,5 +124,5 @@ TailState TailAnalysis::getTail(Value value, AffineMap map, unsigned dim, int64_
     PaddingState state = get(value);
     return inStick ? state.lanes : state.rows;
   }
-  return TailState::Unknown;
+  return Tail::Unknown;
 }

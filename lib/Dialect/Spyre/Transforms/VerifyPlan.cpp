@@ -245,7 +245,7 @@ private:
   }
 
   /// What all cores and iterations of \p access touch.
-  std::optional<Box> getTouched(const BufferAccess &access) {
+  std::optional<Box> getTouched(BufferAccess access) {
     std::optional<SmallVector<int64_t>> trips = getTripCounts(access.op);
     if (!trips)
       return std::nullopt;
