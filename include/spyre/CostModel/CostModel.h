@@ -1,0 +1,98 @@
+//===- CostModel.h - Modelled time of device operations ---------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// How long one device operation takes: the one model that work division, tiling,
+// placement, reports and the emulator's clock use. First edition, from published
+// measurements of single kernels; the numbers are the device's (DeviceRates), the
+// formulas are here. All times are in ns. What it knows and does not know stands
+// in lib/CostModel/CostModel.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_COSTMODEL_COSTMODEL_H
+#define SPYRE_COSTMODEL_COSTMODEL_H
+
+#include "spyre/Device/Device.h"
+#include "spyre/OpFunc/OpFuncTable.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace spyre::cost {
+
+enum class Memory : uint8_t { HBM, LX };
+
+/// One operand as the operation touches it.
+struct Operand {
+  /// Bytes of the whole operand that all cores together touch, each once, in
+  /// whole sticks.
+  int64_t sizeInBytes = 0;
+  Memory memory = Memory::HBM;
+  bool isOutput = false;
+  /// Smaller than the iteration space (outputs of reductions are not meant).
+  bool isBroadcast = false;
+};
+
+/// Extents of a matmul and into how many work slices each is cut.
+struct MatmulShape {
+  int64_t batch = 1, m = 1, n = 1, k = 1;
+  int64_t batchSplit = 1, mSplit = 1, nSplit = 1, kSplit = 1;
+};
+
+struct OpProblem {
+  CostClass costClass = CostClass::Pointwise;
+  /// Inputs, then outputs. For matmul: x, y, result.
+  std::vector<Operand> operands;
+  int64_t numCores = 1;
+  /// StickReduction: rows that are reduced, over all cores.
+  int64_t rows = 1;
+  std::optional<MatmulShape> matmul;
+  /// Bytes that one core holds at a time; 0: not known.
+  int64_t workingSetInBytes = 0;
+  /// An op of a coarse tile: rows of a core's tile and its columns. 0: untiled.
+  int64_t tileRowsPerCore = 0, tileColumns = 0;
+};
+
+/// The parts overlap; the total is not their sum.
+struct Estimate {
+  double computeInNs = 0;
+  double memoryInNs = 0; ///< device memory; LX traffic is hidden
+  double ringInNs = 0;   ///< partial sums of a split K
+  double totalInNs = 0;
+  /// Device-memory traffic, rereads included.
+  int64_t readInBytes = 0, writtenInBytes = 0;
+
+  bool isComputeBound() const { return computeInNs > memoryInNs; }
+};
+
+/// \p problem must have what its cost class needs; Unspecified costs as pointwise.
+Estimate estimate(const Device &device, const OpProblem &problem);
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+/// Streaming time of reads and writes together: the bus turns around.
+double getStreamInNs(const DeviceRates &rates, double readInBytes, double writtenInBytes);
+/// Read rate of a stand-alone reduction along \p rows rows.
+double getStickReductionRate(const DeviceRates &rates, int64_t rows);
+/// Share of the systolic array's rate at \p rowsPerCore rows of M.
+double getArrayEfficiency(const Device &device, double rowsPerCore);
+/// Share of the memory rate that a tiled kernel reaches.
+double getTileEfficiency(const DeviceRates &rates, int64_t rowsPerCore, int64_t columns);
+/// Share of the memory rate that is left at a core's working set.
+double getWorkingSetEfficiency(const DeviceRates &rates, int64_t workingSetInBytes);
+
+/// The incumbent's cost of a matmul's division, in its units (about us), for
+/// comparison: it penalises splits of the batch and of a short M.
+/// Infinity for more slices than the device has cores.
+double getIncumbentMatmulCost(const Device &device, const MatmulShape &shape);
+
+} // namespace spyre::cost
+
+#endif // SPYRE_COSTMODEL_COSTMODEL_H
