@@ -68,7 +68,7 @@ inline std::vector<ReferenceCase> loadReferenceCases() {
   return cases;
 }
 
-/// The operations of \p specs, those of loops included, in file order.
+/// The operations of \p specs, those of loops included, in text order.
 inline void collectOps(const Json &specs, std::vector<Json> &ops) {
   for (const Json &spec : specs) {
     if (spec["kind"] == "op")
@@ -76,6 +76,48 @@ inline void collectOps(const Json &specs, std::vector<Json> &ops) {
     else
       collectOps(spec["body"], ops);
   }
+}
+
+/// A loop around an operation: each iteration moves the operands by a tile along
+/// these symbols.
+struct CaseLoop {
+  int64_t count = 1;
+  std::vector<std::string> symbols;
+};
+
+/// An operation as one file describes it.
+struct CaseOp {
+  Json op;
+  std::vector<CaseLoop> loops;    ///< outermost first
+  std::vector<int64_t> iteration; ///< of an unrolled nest, else empty
+};
+
+/// The operations in file order: once an iteration if loops are unrolled.
+inline void collectCaseOps(const Json &specs, bool unroll, CaseOp &around,
+                           std::vector<CaseOp> &ops) {
+  for (const Json &spec : specs) {
+    if (spec["kind"] == "op") {
+      ops.push_back(around);
+      ops.back().op = spec;
+      continue;
+    }
+    around.loops.push_back({spec["count"], spec["tiled_symbols"].get<std::vector<std::string>>()});
+    for (int64_t i = 0; i < (unroll ? spec["count"].get<int64_t>() : 1); ++i) {
+      if (unroll)
+        around.iteration.push_back(i);
+      collectCaseOps(spec["body"], unroll, around, ops);
+      if (unroll)
+        around.iteration.pop_back();
+    }
+    around.loops.pop_back();
+  }
+}
+
+inline std::vector<CaseOp> getCaseOps(const Json &content) {
+  std::vector<CaseOp> ops;
+  CaseOp around;
+  collectCaseOps(content["specs"], content["config"]["unroll_loops"], around, ops);
+  return ops;
 }
 
 /// Evaluates an expression such as "floor(Mod(c0, 128)/64) + 2*c1 + 3".
@@ -243,14 +285,38 @@ inline std::pair<std::optional<spyre::layout::IndexMap>, int> getAccess(const Js
   return {map, indirect};
 }
 
-/// The emission's input for \p op; throws what a case cannot be.
-inline spyre::sdsc::EmitOp getEmitOp(const Json &op, const Json &config) {
+/// \p index with the steps of \p loops: a loop variable times the tile of each of
+/// its symbols.
+inline std::string addLoops(const std::string &index, HostOp &host,
+                            const std::vector<CaseLoop> &loops, bool isFixed) {
+  spyre::layout::IndexExpr flat = parseFlatIndex(index, host.symbols);
+  std::string text = index;
+  for (size_t l = 0; l < loops.size(); ++l) {
+    int64_t step = 0;
+    for (const spyre::layout::Digit &digit : flat.digits)
+      for (const std::string &symbol : loops[l].symbols)
+        if (host.symbols[digit.input] == symbol && !isFixed)
+          step += digit.coefficient * host.extents[digit.input];
+    text += " + " + std::to_string(step) + "*loop" + std::to_string(l);
+  }
+  for (size_t l = 0; l < loops.size(); ++l) {
+    host.symbols.push_back("loop" + std::to_string(l));
+    host.extents.push_back(loops[l].count);
+  }
+  return text;
+}
+
+/// The emission's input for \p caseOp; throws what a case cannot be.
+inline spyre::sdsc::EmitOp getEmitOp(const CaseOp &caseOp, const Json &config) {
   using namespace spyre::sdsc;
+  const Json &op = caseOp.op;
   HostOp host = getHostOp(op);
   EmitOp result;
   result.opFunc = op["op"];
   result.isReduction = op["is_reduction"];
   result.kFastCoreOrder = config["core_id_k_fast_emission"];
+  result.numLoops = unsigned(caseOp.loops.size());
+  result.iteration = caseOp.iteration;
   if (op["op_info"].contains("constants"))
     for (const auto &[name, value] : op["op_info"]["constants"].items())
       result.constants.push_back(
@@ -264,7 +330,14 @@ inline spyre::sdsc::EmitOp getEmitOp(const Json &op, const Json &config) {
     const Json &arg = op["args"][i], &tensor = op["host"]["tensors"][i];
     EmitOperand operand;
     operand.layout = getLayout(tensor, arg);
-    auto [access, indirect] = getAccess(tensor, host);
+    // Fault 8: the reference lays out the second operand like any other.
+    if (result.opFunc == "batchmatmulfp8" && i == 1)
+      operand.layout.stick = {{0, 2}, {1, 64}};
+    HostOp withLoops = host;
+    Json indexed = tensor;
+    if (!caseOp.loops.empty())
+      indexed["index"] = addLoops(tensor["index"], withLoops, caseOp.loops, arg["per_tile_fixed"]);
+    auto [access, indirect] = getAccess(indexed, withLoops);
     if (!access)
       throw std::runtime_error("no logical coordinates for " + tensor["index"].get<std::string>());
     operand.access = *access;
