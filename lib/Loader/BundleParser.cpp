@@ -181,6 +181,23 @@ FailureOr<spyre::ParsedBundle> spyre::parseBundle(StringRef dir, MLIRContext &co
   return bundle;
 }
 
+FailureOr<spyre::sdsc::Descriptor> spyre::readBundleDescriptor(StringRef dir,
+                                                               mlir::sdscbundle::SdscExecuteOp op) {
+  StringRef name = op.getSdscFilename();
+  std::string path = joinPath(dir, name);
+  if (!llvm::sys::fs::exists(path))
+    return op.emitError() << "names the descriptor \"" << name << "\", which is not in " << dir;
+  std::unique_ptr<llvm::MemoryBuffer> buffer = readFile(*op.getContext(), path);
+  if (!buffer)
+    return failure();
+  auto result = sdsc::readDescriptor(buffer->getBuffer(), "");
+  if (auto *error = std::get_if<sdsc::ReadError>(&result)) {
+    emitFileError(*op.getContext(), path, error->where) << error->message;
+    return failure();
+  }
+  return std::get<sdsc::Descriptor>(std::move(result));
+}
+
 FailureOr<rt::Plan> spyre::loadBundlePlan(StringRef dir, MLIRContext &context) {
   FailureOr<ParsedBundle> bundle = parseBundle(dir, context);
   if (failed(bundle))
@@ -197,22 +214,13 @@ FailureOr<rt::Plan> spyre::loadBundlePlan(StringRef dir, MLIRContext &context) {
     StringRef name = op.getSdscFilename();
     if (needed.contains(name) || unreadable.contains(name))
       return;
-    std::string path = joinPath(dir, name);
-    auto fail = [&] { unreadable.insert(name); };
-    if (!llvm::sys::fs::exists(path)) {
-      op.emitError() << "names the descriptor \"" << name << "\", which is not in " << dir;
-      return fail();
-    }
-    std::unique_ptr<llvm::MemoryBuffer> buffer = readFile(context, path);
-    if (!buffer)
-      return fail();
-    auto result = sdsc::readDescriptor(buffer->getBuffer(), "");
-    if (auto *error = std::get_if<sdsc::ReadError>(&result)) {
-      emitFileError(context, path, error->where) << error->message;
-      return fail();
+    FailureOr<sdsc::Descriptor> descriptor = readBundleDescriptor(dir, op);
+    if (failed(descriptor)) {
+      unreadable.insert(name);
+      return;
     }
     std::set<int64_t> &ids = needed[name];
-    for (const sdsc::Tensor &tensor : std::get<sdsc::Descriptor>(result).tensors)
+    for (const sdsc::Tensor &tensor : descriptor->tensors)
       for (int64_t address : tensor.startAddress)
         if (address < 0)
           ids.insert(address);

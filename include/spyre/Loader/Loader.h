@@ -15,7 +15,9 @@
 #ifndef SPYRE_LOADER_LOADER_H
 #define SPYRE_LOADER_LOADER_H
 
+#include "spyre/Dialect/SuperDSC/IR/SdscBundleDialect.h"
 #include "spyre/Runtime/Plan.h"
+#include "spyre/SuperDSC/Descriptor.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -46,6 +48,11 @@ mlir::FailureOr<ParsedBundle> parseBundle(llvm::StringRef dir, mlir::MLIRContext
 /// diagnostics at what cannot be evaluated.
 mlir::FailureOr<runtime::Plan> buildPlan(mlir::func::FuncOp function, bool hasPool,
                                          int64_t poolInBytes);
+
+/// Reads the descriptor that \p op executes from the bundle directory \p dir.
+/// Emits diagnostics: at the operation if there is no such file, else at the file.
+mlir::FailureOr<sdsc::Descriptor> readBundleDescriptor(llvm::StringRef dir,
+                                                       mlir::sdscbundle::SdscExecuteOp op);
 
 /// parseBundle, buildPlan, and a check that each descriptor can be read and finds
 /// its symbols bound. Emits diagnostics; file errors at the file's name.

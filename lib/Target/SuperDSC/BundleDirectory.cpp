@@ -1,0 +1,174 @@
+//===- BundleDirectory.cpp - sdsc modules and bundle directories ----------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Target/SuperDSC/BundleDirectory.h"
+
+#include "spyre/Loader/Loader.h"
+#include "spyre/Target/SuperDSC/DescriptorConversion.h"
+
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+#include <ostream>
+
+using namespace mlir;
+using namespace mlir::sdsc;
+
+namespace rt = ::spyre::runtime;
+namespace sd = ::spyre::sdsc;
+
+/// Whether the first parameter is the pool: said by an attribute, or by a launch
+/// spec with one argument less.
+static bool hasPool(func::FuncOp function, const std::optional<rt::LaunchSpec> &spec) {
+  return function->hasAttr(sdscbundle::kHasPoolAttr) ||
+         (spec && function.getNumArguments() == spec->arguments.size() + 1);
+}
+
+LogicalResult mlir::sdsc::writeBundleFiles(ModuleOp module, ::spyre::AtomicDirectory &directory,
+                                           const std::string &prefix,
+                                           const sd::WriteOptions &options) {
+  auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
+  if (functions.size() != 1 || functions.front().isExternal())
+    return module.emitError() << "a bundle is one function with a body; the module has "
+                              << functions.size();
+  func::FuncOp function = functions.front();
+  std::optional<rt::LaunchSpec> spec = sdscbundle::getLaunchSpec(function);
+  bool withPool = hasPool(function, spec);
+  if (spec && function.getNumArguments() > 0 &&
+      function.getNumArguments() != spec->arguments.size() + (withPool ? 1 : 0))
+    return function.emitError() << "has " << function.getNumArguments() << " parameters"
+                                << (withPool ? ", the pool included," : "")
+                                << " but its launch spec lists " << spec->arguments.size()
+                                << " arguments";
+  int64_t poolInBytes = 0;
+  if (auto bytes = function->getAttrOfType<IntegerAttr>(sdscbundle::kPoolBytesAttr))
+    poolInBytes = bytes.getInt();
+  FailureOr<rt::Plan> plan = ::spyre::buildPlan(function, withPool, poolInBytes);
+  if (failed(plan))
+    return failure();
+
+  auto report = [&](const std::optional<std::string> &error) -> LogicalResult {
+    if (error)
+      return emitError(function.getLoc()) << *error;
+    return success();
+  };
+
+  // Descriptors: those that are executed under the name that the execution gives
+  // them, others under their symbol.
+  SymbolTable symbols(module);
+  std::map<std::string, DescriptorOp> files;
+  llvm::StringSet<> written;
+  bool complete = true, hasSymbolIds = function.getNumArguments() > 0;
+  function.walk([&](sdscbundle::SdscExecuteOp op) {
+    hasSymbolIds |= op.getSymbolIds().has_value();
+    if (auto descriptor = symbols.lookup<DescriptorOp>(op.getDescriptorSymbol())) {
+      files[op.getSdscFilename().str()] = descriptor;
+      written.insert(descriptor.getSymName());
+      return;
+    }
+    op.emitError() << "the module has no descriptor @" << op.getDescriptorSymbol();
+    complete = false;
+  });
+  if (!complete)
+    return failure();
+  for (DescriptorOp descriptor : module.getOps<DescriptorOp>())
+    if (!written.contains(descriptor.getSymName())) {
+      if (!sdscbundle::isPlainFileName(descriptor.getSymName()))
+        return descriptor.emitError() << "has a symbol that cannot be a file name";
+      files[descriptor.getSymName().str() + ".json"] = descriptor;
+    }
+
+  // The printer needs each descriptor's core-0 symbols; with concrete addresses
+  // nothing of them, and then they are converted and written one at a time.
+  std::map<std::string, sd::Descriptor> kept;
+  for (auto &[name, op] : files) {
+    FailureOr<sd::Descriptor> descriptor = toDescriptor(op);
+    if (failed(descriptor))
+      return failure();
+    if (failed(report(directory.write(
+            prefix + name, [&](std::ostream &os) { writeDescriptor(*descriptor, os, options); }))))
+      return failure();
+    if (function.getNumArguments() > 0) {
+      // Of the descriptor, only the operands' symbols are looked at.
+      sd::Descriptor &slot = kept[name];
+      for (const sd::Tensor &tensor : descriptor->tensors)
+        if (tensor.symbolicAddress)
+          slot.tensors.emplace_back().startAddress = tensor.startAddress;
+    }
+  }
+  std::map<std::string, const sd::Descriptor *> descriptors;
+  for (const auto &[name, descriptor] : kept)
+    descriptors[name] = &descriptor;
+  std::string text = printBundle(*plan, descriptors, hasSymbolIds);
+  if (failed(
+          report(directory.write(prefix + "bundle.mlir", [&](std::ostream &os) { os << text; }))))
+    return failure();
+  if (failed(report(directory.write(prefix + "plan.json", [&](std::ostream &os) {
+        rt::writePlan(*plan, os, options.pretty);
+      }))))
+    return failure();
+  if (!spec)
+    return success();
+  return report(directory.write(prefix + "launch_spec.json", [&](std::ostream &os) {
+    rt::writeLaunchSpec(*spec, os, options.pretty);
+  }));
+}
+
+LogicalResult mlir::sdsc::writeBundleDirectory(ModuleOp module, StringRef dir,
+                                               const sd::WriteOptions &options) {
+  ::spyre::AtomicDirectory directory;
+  auto report = [&](const std::optional<std::string> &error) -> LogicalResult {
+    if (error)
+      return emitError(module.getLoc()) << *error;
+    return success();
+  };
+  if (failed(report(directory.open(dir.str(), {"bundle.mlir"}))) ||
+      failed(writeBundleFiles(module, directory, "", options)))
+    return failure();
+  return report(directory.commit());
+}
+
+FailureOr<OwningOpRef<ModuleOp>> mlir::sdsc::readBundleDirectory(StringRef dir,
+                                                                 MLIRContext &context) {
+  FailureOr<::spyre::ParsedBundle> bundle = ::spyre::parseBundle(dir, context);
+  if (failed(bundle))
+    return failure();
+  if (bundle->hasPool)
+    bundle->function->setAttr(sdscbundle::kHasPoolAttr, UnitAttr::get(&context));
+  if (bundle->spec)
+    sdscbundle::setLaunchSpec(bundle->function, *bundle->spec);
+
+  auto module = cast<ModuleOp>(bundle->function->getParentOp());
+  OpBuilder builder(&context);
+  builder.setInsertionPoint(bundle->function);
+  llvm::StringSet<> seen;
+  LogicalResult result = success();
+  module.walk([&](sdscbundle::SdscExecuteOp op) {
+    StringRef name = op.getSdscFilename();
+    if (!seen.insert(name).second)
+      return;
+    FailureOr<sd::Descriptor> descriptor = ::spyre::readBundleDescriptor(dir, op);
+    if (failed(descriptor)) {
+      result = failure();
+      return;
+    }
+    // The place in the user's program, where the file tells it.
+    llvm::SmallString<128> path(dir);
+    llvm::sys::path::append(path, name);
+    Location loc = FileLineColLoc::get(&context, path, 1, 1);
+    if (descriptor->provenance && !descriptor->provenance->file.empty())
+      loc = FileLineColLoc::get(&context, descriptor->provenance->file,
+                                static_cast<unsigned>(descriptor->provenance->startLine),
+                                static_cast<unsigned>(descriptor->provenance->startCol));
+    buildDescriptorOp(builder, loc, *descriptor).setSymName(op.getDescriptorSymbol());
+  });
+  if (failed(result))
+    return failure();
+  return std::move(bundle->module);
+}
