@@ -12,10 +12,13 @@
 #include "spyre/Tools/Register.h"
 
 #include "spyre/Conversion/SpyreToSuperDSC/SpyreToSuperDSC.h"
+#include "spyre/Conversion/TorchToSpyre/TorchToSpyre.h"
 #include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
+#include "spyre/Dialect/Spyre/Transforms/L1Passes.h"
 #include "spyre/Dialect/Spyre/Transforms/Passes.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscBundleDialect.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscDialect.h"
+#include "spyre/Dialect/Torch/IR/TorchDialect.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -28,7 +31,8 @@
 void spyre::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::affine::AffineDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
                   mlir::scf::SCFDialect, mlir::sdsc::SdscDialect,
-                  mlir::sdscbundle::SdscBundleDialect, mlir::spyre::SpyreDialect>();
+                  mlir::sdscbundle::SdscBundleDialect, mlir::spyre::SpyreDialect,
+                  mlir::torch_reader::TorchDialect>();
   mlir::func::registerInlinerExtension(registry);
 }
 
@@ -36,4 +40,7 @@ void spyre::registerAllPasses() {
   mlir::registerTransformsPasses();
   mlir::spyre::registerSpyreTransformsPasses();
   mlir::spyre::registerSpyreToSuperDSCPasses();
+  mlir::spyre::registerTorchToSpyrePasses();
+  mlir::spyre::registerSpyreL1Passes();
+  mlir::spyre::registerL1Pipeline();
 }

@@ -11,7 +11,7 @@
 
 #include "Lowering.h"
 
-#include "spyre/Dialect/Torch/IR/TorchDialect.h"
+#include "spyre/Dialect/Torch/IR/TorchOps.h"
 
 using namespace mlir;
 using namespace mlir::spyre;
@@ -67,12 +67,8 @@ std::optional<double> Lowering::getNumber(unsigned i) {
         return value;
     } else {
       Value operand = op->getOperand(i);
-      if (std::optional<int64_t> value = torch_reader::getConstantInt(operand))
-        return static_cast<double>(*value);
-      if (std::optional<double> value = torch_reader::getConstantFloat(operand))
+      if (std::optional<double> value = torch_reader::getConstantNumber(operand))
         return value;
-      if (std::optional<bool> value = torch_reader::getConstantBool(operand))
-        return *value ? 1.0 : 0.0;
     }
   }
   (void)refuse(notConstant(i, operands.size(), "number"));
@@ -82,7 +78,7 @@ std::optional<double> Lowering::getNumber(unsigned i) {
 StringRef Lowering::getString(unsigned i) const {
   if (i >= operands.size())
     return {};
-  return torch_reader::getConstantStr(op->getOperand(i)).value_or(StringRef());
+  return torch_reader::getConstantString(op->getOperand(i)).value_or(StringRef());
 }
 
 std::optional<int64_t> Lowering::normalizeDim(int64_t dim, int64_t rank) {

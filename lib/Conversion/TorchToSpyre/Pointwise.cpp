@@ -14,6 +14,8 @@
 
 #include "Lowering.h"
 
+#include "llvm/Support/FormatVariadic.h"
+
 using namespace mlir;
 using namespace mlir::spyre;
 using namespace mlir::spyre::torch_lowering;
@@ -222,7 +224,7 @@ static LogicalResult lowerPow(Lowering &l) {
     return l.replaceWith(build("rsqrt", {x}));
   if (*exponent == -1.0)
     return l.replaceWith(build("reciprocal", {x}));
-  return l.refuse("the device has no power of " + Twine(*exponent));
+  return l.refuse(llvm::formatv("the device has no power of {0}", *exponent).str());
 }
 
 static LogicalResult lowerClamp(Lowering &l) {

@@ -14,7 +14,7 @@
 #include "spyre/Conversion/TorchToSpyre/TorchToSpyre.h"
 
 #include "Lowering.h"
-#include "spyre/Dialect/Torch/IR/TorchDialect.h"
+#include "spyre/Dialect/Torch/IR/TorchOps.h"
 
 #include "mlir/Dialect/Func/Transforms/FuncConversions.h"
 #include "llvm/ADT/MapVector.h"
@@ -38,28 +38,30 @@ static std::string toString(Type type) {
   return text;
 }
 
+static bool isValueTensor(Type type) { return isa<torch_reader::ValueTensorType>(type); }
+
 RankedTensorType torch_lowering::convertTensorType(Type type, std::string *why) {
   auto fail = [&](const Twine &reason) {
     if (why)
       *why = toString(type) + ": " + reason.str();
     return RankedTensorType();
   };
-  auto tensor = dyn_cast<torch_reader::VTensorType>(type);
-  if (!tensor)
+  if (!isValueTensor(type))
     return fail("no value tensor");
-  if (!tensor.hasSizes())
+  std::optional<ArrayRef<int64_t>> sizes = torch_reader::getTensorShape(type);
+  if (!sizes)
     return fail("has no known rank");
-  if (!tensor.hasDtype())
+  Type element = torch_reader::getTensorElementType(type);
+  if (!element)
     return fail("has no known element type");
-  for (auto [i, size] : llvm::enumerate(tensor.getSizes()))
-    if (size < 0)
+  for (auto [i, size] : llvm::enumerate(*sizes))
+    if (ShapedType::isDynamic(size))
       return fail("dim " + Twine(i) + " is dynamic; shapes must be static");
-  Type element = tensor.getDtype();
   if (auto integer = dyn_cast<IntegerType>(element))
     element = IntegerType::get(type.getContext(), integer.getWidth());
   if (!RankedTensorType::isValidElementType(element))
     return fail("its element type has no tensors");
-  return RankedTensorType::get(tensor.getSizes(), element);
+  return RankedTensorType::get(*sizes, element);
 }
 
 //===----------------------------------------------------------------------===//
@@ -78,6 +80,35 @@ static bool isTorch(Operation *op) {
   return op->getName().getDialectNamespace() == "torch";
 }
 
+/// The element type of PyTorch's dtype number, or null where L1 has none.
+static Type getElementTypeOf(MLIRContext *context, int64_t dtype) {
+  switch (dtype) {
+  case 0: // uint8
+  case 1: // int8
+    return IntegerType::get(context, 8);
+  case 2:
+    return IntegerType::get(context, 16);
+  case 3:
+    return IntegerType::get(context, 32);
+  case 4:
+    return IntegerType::get(context, 64);
+  case 5:
+    return Float16Type::get(context);
+  case 6:
+    return Float32Type::get(context);
+  case 7:
+    return Float64Type::get(context);
+  case 11: // bool
+    return IntegerType::get(context, 1);
+  case 15:
+    return BFloat16Type::get(context);
+  case 24:
+    return Float8E4M3FNType::get(context);
+  default:
+    return {};
+  }
+}
+
 /// Checks what the exporter asserts about a tensor and drops the assertion.
 static LogicalResult lowerAssertMetadata(Lowering &l) {
   RankedTensorType type = l.getTensorType(0);
@@ -92,10 +123,8 @@ static LogicalResult lowerAssertMetadata(Lowering &l) {
     std::optional<int64_t> dtype = l.getInt(3);
     if (!dtype)
       return failure();
-    Type expected = torch_reader::getDtypeFromInt(l.b.getContext(), *dtype);
-    if (auto integer = dyn_cast_or_null<IntegerType>(expected))
-      expected = IntegerType::get(l.b.getContext(), integer.getWidth());
-    if (expected != type.getElementType())
+    Type expected = getElementTypeOf(l.b.getContext(), *dtype);
+    if (expected && expected != type.getElementType())
       return l.refuse("asserts another element type (" + Twine(*dtype) + ") than the operand has");
   }
   l.b.eraseOp(l.op);
@@ -132,18 +161,18 @@ public:
       reasons[op] = reason;
       return rewriter.notifyMatchFailure(op, reason);
     };
-    auto handler = table.find(torch_reader::getTorchName(op));
+    auto handler = table.find(op->getName().getStringRef());
     if (handler == table.end())
       return refuse("no device operation and no lowering is known for it");
     std::string why;
     for (Value operand : op->getOperands())
-      if (isa<torch_reader::VTensorType>(operand.getType()) &&
+      if (isValueTensor(operand.getType()) &&
           !convertTensorType(operand.getType(), &why))
         return refuse(why);
     SmallVector<Type> resultTypes;
     for (Value result : op->getResults()) {
       Type type = result.getType();
-      if (isa<torch_reader::VTensorType>(type)) {
+      if (isValueTensor(type)) {
         type = convertTensorType(type, &why);
         if (!type)
           return refuse(why);
@@ -172,6 +201,13 @@ private:
 };
 } // namespace
 
+/// The name by which people know \p op.
+static std::string getName(Operation *op) {
+  if (torch_reader::isOp(op, torch_reader::names::customOperator))
+    return ("torch.operator \"" + torch_reader::getShortName(op) + "\"").str();
+  return op->getName().getStringRef().str();
+}
+
 /// One error for all that is unsupported in \p func, a note each.
 static void report(func::FuncOp func, ArrayRef<std::pair<Operation *, std::string>> unsupported,
                    ArrayRef<std::string> signature) {
@@ -187,7 +223,7 @@ static void report(func::FuncOp func, ArrayRef<std::pair<Operation *, std::strin
     error.attachNote(func.getLoc()) << reason;
   for (auto [op, reason] : unsupported)
     error.attachNote(op->getLoc())
-        << torch_reader::getTorchName(op) << " (" << op->getOperandTypes() << ") -> ("
+        << getName(op) << " (" << op->getOperandTypes() << ") -> ("
         << op->getResultTypes() << "): " << reason;
 }
 
@@ -195,7 +231,7 @@ LogicalResult ConvertTorchToSpyrePass::convert(func::FuncOp func, const HandlerT
   MLIRContext *context = &getContext();
   TypeConverter converter;
   converter.addConversion([](Type type) -> std::optional<Type> {
-    if (!isa<torch_reader::VTensorType>(type))
+    if (!isValueTensor(type))
       return type;
     // A type that L1 has not got stays; the report names it.
     RankedTensorType tensor = convertTensorType(type);
@@ -212,7 +248,7 @@ LogicalResult ConvertTorchToSpyrePass::convert(func::FuncOp func, const HandlerT
   auto checkTypes = [&](TypeRange types, StringRef what) {
     for (auto [i, type] : llvm::enumerate(types)) {
       std::string why;
-      if (!isa<torch_reader::VTensorType>(type))
+      if (!isValueTensor(type))
         why = toString(type) + ": only value tensors are passed to the device";
       else if (convertTensorType(type, &why))
         continue;
