@@ -58,6 +58,8 @@ private:
   }
 
   bool findSticks();
+  /// The kept dim of extent 1 that belongs to a device dim, or -1.
+  int getUnitDim(unsigned access, unsigned deviceDim) const;
   /// The tile of \p access that ends at \p boundary and goes on in a count, or null.
   const StickTile *getTileBelow(unsigned access, unsigned input, int64_t boundary) const;
   bool makeDims();
@@ -86,6 +88,11 @@ bool Aligner::findSticks() {
     size_t rank = accesses[a].coordinates.size();
     for (size_t d = rank - accesses[a].stickRank; d < rank; ++d) {
       const IndexExpr &expr = accesses[a].coordinates[d];
+      if (int unit = getUnitDim(a, unsigned(d)); unit != -1) {
+        int64_t elements = accesses[a].deviceSizes[d];
+        tiles[a].push_back({unsigned(unit), 1, elements, elements, true});
+        continue;
+      }
       if (expr.digits.empty()) {
         if (expr.constant != 0)
           return fail("an element inside a stick is accessed alone (place " +
@@ -111,6 +118,13 @@ bool Aligner::findSticks() {
           tile.isCounted |= tile.input == digit.input && tile.stop == digit.divisor;
   }
   return true;
+}
+
+int Aligner::getUnitDim(unsigned access, unsigned deviceDim) const {
+  for (const auto &[place, dim] : accesses[access].unitDims)
+    if (place == deviceDim)
+      return int(dim);
+  return -1;
 }
 
 const StickTile *Aligner::getTileBelow(unsigned access, unsigned input, int64_t boundary) const {
@@ -220,7 +234,9 @@ bool Aligner::placeStick(unsigned access, unsigned deviceDim) {
   const AlignAccess &in = accesses[access];
   AlignedAccess &out = result.accesses[access];
   AlignedCoordinate coordinate;
-  if (!in.coordinates[deviceDim].digits.empty()) {
+  if (int unit = getUnitDim(access, deviceDim); unit != -1) {
+    coordinate = {CoordinateKind::Within, int(segments[size_t(unit)].front()), 0};
+  } else if (!in.coordinates[deviceDim].digits.empty()) {
     const Digit &digit = in.coordinates[deviceDim].digits.front();
     int64_t stop = digit.divisor * in.deviceSizes[deviceDim];
     for (unsigned position : segments[digit.input]) {
@@ -318,12 +334,14 @@ bool Aligner::placeAccesses() {
           return false;
         continue;
       }
-      auto unit = std::find_if(accesses[a].unitDims.begin(), accesses[a].unitDims.end(),
-                               [&](const auto &pair) { return pair.first == d; });
-      if (unit != accesses[a].unitDims.end() && accesses[a].deviceSizes[d] == 1) {
+      if (int unit = getUnitDim(a, d); unit != -1) {
+        bool isInStick = std::any_of(tiles[a].begin(), tiles[a].end(), [&](const StickTile &tile) {
+          return int(tile.input) == unit;
+        });
         result.accesses[a].deviceSizes.push_back(1);
         result.accesses[a].coordinates.push_back(
-            {CoordinateKind::Whole, int(segments[unit->second].front()), 0});
+            {isInStick ? CoordinateKind::Count : CoordinateKind::Whole,
+             int(segments[size_t(unit)].front()), 0});
         result.accesses[a].sources.push_back(int(d));
         continue;
       }

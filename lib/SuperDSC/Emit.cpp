@@ -161,16 +161,18 @@ bool Emitter::computeCoordinates() {
     }
 
     std::vector<layout::DeviceDim> deviceDims = layout::getDeviceDims(operand.layout);
-    for (unsigned d = 0; d + access.stickRank < deviceDims.size(); ++d) {
+    for (unsigned d = 0; d < deviceDims.size(); ++d) {
+      bool isInStick = d + access.stickRank >= deviceDims.size();
       if (deviceDims[d].dim == -1)
         continue;
-      if (deviceDims[d].dim == operand.indirectDim) {
+      if (deviceDims[d].dim == operand.indirectDim && !isInStick) {
         if (layout::getElementsInStick(operand.layout, operand.indirectDim) != 1)
           return fail("the stick dim cannot be addressed through an index tensor", int(i));
         access.indirectDim = int(d);
       }
       for (unsigned u = 0; u < op.dims.size(); ++u)
         if (op.dims[u].keepUnit && op.dims[u].extent == 1 &&
+            (isInStick || deviceDims[d].size == 1) &&
             dependsOn(operand.access.results[deviceDims[d].dim], u))
           access.unitDims.push_back({d, u});
     }

@@ -40,7 +40,8 @@ struct AlignAccess {
   unsigned stickRank = 1;
   /// Device dim that is addressed through an index tensor; -1: none.
   int indirectDim = -1;
-  /// (device dim of size 1, iteration dim with keepUnit) that belong together.
+  /// (device dim, iteration dim with keepUnit) that belong together. The device
+  /// dim has size 1 or is in the stick.
   std::vector<std::pair<unsigned, unsigned>> unitDims;
 };
 

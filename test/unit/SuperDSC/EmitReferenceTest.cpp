@@ -13,6 +13,7 @@
 #include "EmitCases.h"
 
 #include "spyre/SuperDSC/DescriptorJson.h"
+#include "spyre/SuperDSC/Verify.h"
 
 #include <gtest/gtest.h>
 
@@ -128,6 +129,18 @@ TEST_P(EmitReference, EqualWithoutFaults) {
   }
   EXPECT_GT(equal, 0);
   std::cout << equal << " equal\n";
+}
+
+TEST(EmitVerify, DescriptorsKeepTheFormatsRules) {
+  for (const test::ReferenceCase &entry : getCases()) {
+    std::vector<test::CaseOp> ops = test::getCaseOps(entry.content);
+    for (size_t i = 0; i < ops.size() && i < entry.descriptors.size(); ++i) {
+      Outcome outcome = emitAndCompare(entry, ops[i], i);
+      for (const Violation &violation : verifyDescriptor(outcome.emitted.descriptor))
+        EXPECT_TRUE(violation.isWarning)
+            << entry.name << ": SDSC-" << violation.rule << ": " << violation.message;
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Groups, EmitReference,

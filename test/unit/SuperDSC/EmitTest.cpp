@@ -132,6 +132,18 @@ TEST(Emit, KeptUnitDim) {
   EXPECT_EQ(emit(op).descriptor.dims.size(), 3u);
 }
 
+TEST(Emit, KeptUnitDimInTheStick) {
+  // x [64,128] times y [128,1]: the generated dim is padded to a stick.
+  EmitOp op = makeMatmul({64, 1, 128}, {1, 1, 1});
+  op.dims[1].keepUnit = true;
+  EmittedOp emitted = emit(op);
+  ASSERT_EQ(emitted.descriptor.dims.size(), 3u);
+  EXPECT_EQ(emitted.descriptor.dims[1].name, "out");
+  EXPECT_EQ(emitted.descriptor.dims[1].size, 64);
+  EXPECT_EQ(emitted.descriptor.layouts[1].stickDims, (std::vector<std::string>{"out"}));
+  EXPECT_EQ(emitted.descriptor.layouts[1].dimOrder, (std::vector<std::string>{"in", "out"}));
+}
+
 TEST(Emit, LoopStrides) {
   // 512 rows of [1024,256]: device [4,1024,64].
   EmitOp op = makePointwise("exp", {512, 256}, {2, 1}, 1);
