@@ -369,25 +369,26 @@ PackingPlan pack(const PackingProblem &problem, const PackingOptions &options) {
   for (const PackingBuffer &buffer : problem.buffers)
     all += getWorth(buffer);
   bool isProven = best.kept == all;
-  if (options.strategy == PackingStrategy::Search && !problem.buffers.empty()) {
-    std::vector<size_t> members(problem.buffers.size());
-    std::iota(members.begin(), members.end(), 0);
-    auto isOneTooLarge = [&] {
-      return std::any_of(problem.buffers.begin(), problem.buffers.end(), [&](const auto &buffer) {
-        return buffer.sizeInBytes > problem.capacityInBytes;
-      });
-    };
-    if (best.kept < all && getPeakLoad(problem) <= problem.capacityInBytes && !isOneTooLarge()) {
+  bool isSearched = options.strategy == PackingStrategy::Search && !problem.buffers.empty();
+  if (isSearched && best.kept < all) {
+    bool isHopeless = getPeakLoad(problem) > problem.capacityInBytes;
+    for (const PackingBuffer &buffer : problem.buffers)
+      isHopeless |= buffer.sizeInBytes > problem.capacityInBytes;
+    if (!isHopeless) {
+      std::vector<size_t> members(problem.buffers.size());
+      std::iota(members.begin(), members.end(), 0);
       Addresses addresses(problem.buffers.size());
-      if (placeAll(problem, members, problem.capacityInBytes, options.nodeLimit / 2, budget,
-                   addresses) == Feasibility::Feasible)
+      int64_t nodes = options.mustKeepAll ? options.nodeLimit : options.nodeLimit / 2;
+      if (placeAll(problem, members, problem.capacityInBytes, nodes, budget, addresses) ==
+          Feasibility::Feasible)
         best.offer(problem, addresses);
     }
-    if (best.kept < all) {
+    isProven = best.kept == all || (options.mustKeepAll && isHopeless);
+  }
+  if (isSearched && !options.mustKeepAll) {
+    if (!isProven) {
       improveOrder(problem, order, problem.capacityInBytes, best, budget, 300);
       isProven = KeepSearch(problem, best, budget).run();
-    } else {
-      isProven = true;
     }
     lowerPeak(problem, best, budget);
   }

@@ -374,14 +374,14 @@ std::variant<DivisionPlan, DivisionError> divide(const DivisionProblem &problem,
     return plan;
   };
 
-  if (!options.exhaustive || !options.cost) {
-    Splits splits = Heuristic(problem, options).run();
-    if (verify(problem, splits).empty() && (!options.accept || options.accept(splits)))
-      return finish(std::move(splits));
-  }
+  Splits heuristic = Heuristic(problem, options).run();
+  if (!options.exhaustive || !options.cost)
+    if (verify(problem, heuristic).empty() && (!options.accept || options.accept(heuristic)))
+      return finish(std::move(heuristic));
 
-  // The cheapest legal split; of equals the one with most cores, then the first.
-  // Without a cost (a heuristic answer that was refused) most cores win.
+  // The cheapest legal split; of equals the one with most cores, then the
+  // heuristic's (neighbours tend to agree with it), then the first. Without a cost
+  // (a heuristic answer that was refused) the least work per core wins.
   std::vector<Splits> candidates = enumerateSplits(problem);
   std::vector<double> costs;
   for (const Splits &splits : candidates)
@@ -393,7 +393,10 @@ std::variant<DivisionPlan, DivisionError> divide(const DivisionProblem &problem,
     if (costs[a] != costs[b])
       return costs[a] < costs[b];
     int64_t coresOfA = getNumCores(candidates[a]), coresOfB = getNumCores(candidates[b]);
-    return coresOfA != coresOfB ? coresOfA > coresOfB : a < b;
+    if (coresOfA != coresOfB)
+      return coresOfA > coresOfB;
+    bool isHeuristicA = candidates[a] == heuristic, isHeuristicB = candidates[b] == heuristic;
+    return isHeuristicA != isHeuristicB ? isHeuristicA : a < b;
   });
   for (size_t i : order)
     if (!options.accept || options.accept(candidates[i]))
@@ -403,7 +406,7 @@ std::variant<DivisionPlan, DivisionError> divide(const DivisionProblem &problem,
     return DivisionError{"none of the " + std::to_string(candidates.size()) +
                          " legal work divisions is acceptable"};
   // Name a reason: what is wrong with what the heuristic would do.
-  std::vector<std::string> errors = verify(problem, Heuristic(problem, options).run());
+  std::vector<std::string> errors = verify(problem, heuristic);
   return DivisionError{"no legal work division: " +
                        (errors.empty() ? std::string("nothing fits") : errors.front())};
 }

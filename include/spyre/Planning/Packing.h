@@ -54,6 +54,9 @@ enum class PackingStrategy : uint8_t {
 
 struct PackingOptions {
   PackingStrategy strategy = PackingStrategy::FirstFit;
+  /// Only a plan that keeps every buffer is of use: spend the search on that, not
+  /// on what to leave out or on the peak. (The plan may still not keep all.)
+  bool mustKeepAll = false;
   /// Search steps; the search is deterministic as long as this is what ends it.
   int64_t nodeLimit = 2000000;
   /// Seconds; 0: none.

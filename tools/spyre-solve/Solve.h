@@ -1,0 +1,41 @@
+//===- Solve.h - The problems that spyre-solve reads ------------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The subcommands: text in, text out.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_TOOLS_SPYRE_SOLVE_SOLVE_H
+#define SPYRE_TOOLS_SPYRE_SOLVE_SOLVE_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace spyre::solve {
+
+struct Arguments {
+  std::string input; ///< the file's content
+  bool isCsv = false;
+  std::optional<int64_t> capacityInBytes;
+  bool usePublishedCost = false;
+  double timeLimitInSeconds = 0;
+};
+
+struct Answer {
+  std::string output;
+  std::string error;       ///< empty: all went well
+  bool isUnsolved = false; ///< the input is good, but there is no solution
+};
+
+Answer divide(const Arguments &arguments);
+Answer pack(const Arguments &arguments);
+Answer pool(const Arguments &arguments);
+
+} // namespace spyre::solve
+
+#endif // SPYRE_TOOLS_SPYRE_SOLVE_SOLVE_H
