@@ -11,6 +11,7 @@
 
 #include "spyre/Tools/Register.h"
 
+#include "spyre/Compiler/Pipelines.h"
 #include "spyre/Conversion/SpyreToSuperDSC/SpyreToSuperDSC.h"
 #include "spyre/Conversion/TorchToSpyre/TorchToSpyre.h"
 #include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
@@ -43,4 +44,5 @@ void spyre::registerAllPasses() {
   mlir::spyre::registerTorchToSpyrePasses();
   mlir::spyre::registerSpyreL1Passes();
   mlir::spyre::registerL1Pipeline();
+  compiler::registerPipelines();
 }

@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BufferLiveness.h"
+#include "spyre/Dialect/Spyre/Transforms/BufferLiveness.h"
 
 #include "spyre/Dialect/Spyre/Transforms/StickAccess.h"
 

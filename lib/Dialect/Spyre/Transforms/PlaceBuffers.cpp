@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BufferLiveness.h"
-#include "PlanningAdapter.h"
+#include "spyre/Dialect/Spyre/Transforms/BufferLiveness.h"
+#include "spyre/Dialect/Spyre/Transforms/PlanningAdapter.h"
 #include "spyre/Dialect/Spyre/Transforms/Passes.h"
 #include "spyre/Dialect/Spyre/Transforms/StickAccess.h"
 #include "spyre/Planning/Packing.h"

@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PlanningAdapter.h"
+#include "spyre/Dialect/Spyre/Transforms/PlanningAdapter.h"
 
 #include "spyre/Dialect/Spyre/IR/AffineConversion.h"
 #include "spyre/Dialect/Spyre/Transforms/StickAccess.h"

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BufferLiveness.h"
-#include "PlanningAdapter.h"
+#include "spyre/Dialect/Spyre/Transforms/BufferLiveness.h"
+#include "spyre/Dialect/Spyre/Transforms/PlanningAdapter.h"
 #include "spyre/Dialect/Spyre/IR/AffineConversion.h"
 #include "spyre/Dialect/Spyre/Transforms/Passes.h"
 #include "spyre/Dialect/Spyre/Transforms/StickAccess.h"

@@ -7,12 +7,12 @@
 //
 // Op order is the schedule: operations are numbered in order, and a buffer lives
 // from its first to its last access. What a loop touches of a buffer that is
-// allocated outside lives through the whole loop. Private to the passes.
+// allocated outside lives through the whole loop.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SPYRE_LIB_DIALECT_SPYRE_TRANSFORMS_BUFFERLIVENESS_H
-#define SPYRE_LIB_DIALECT_SPYRE_TRANSFORMS_BUFFERLIVENESS_H
+#ifndef SPYRE_DIALECT_SPYRE_TRANSFORMS_BUFFERLIVENESS_H
+#define SPYRE_DIALECT_SPYRE_TRANSFORMS_BUFFERLIVENESS_H
 
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 
@@ -50,4 +50,4 @@ bool canBeInPlace(DeviceOpInterface reader, unsigned input);
 
 } // namespace mlir::spyre
 
-#endif // SPYRE_LIB_DIALECT_SPYRE_TRANSFORMS_BUFFERLIVENESS_H
+#endif // SPYRE_DIALECT_SPYRE_TRANSFORMS_BUFFERLIVENESS_H

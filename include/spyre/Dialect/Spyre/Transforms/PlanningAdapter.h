@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Turns device operations into the problems of lib/Planning. Private to the passes.
+// Turns device operations into the problems of lib/Planning.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SPYRE_LIB_DIALECT_SPYRE_TRANSFORMS_PLANNINGADAPTER_H
-#define SPYRE_LIB_DIALECT_SPYRE_TRANSFORMS_PLANNINGADAPTER_H
+#ifndef SPYRE_DIALECT_SPYRE_TRANSFORMS_PLANNINGADAPTER_H
+#define SPYRE_DIALECT_SPYRE_TRANSFORMS_PLANNINGADAPTER_H
 
 #include "spyre/Device/Device.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
@@ -37,4 +37,4 @@ getDistribution(DeviceOpInterface op, const ::spyre::planning::DivisionProblem &
 
 } // namespace mlir::spyre
 
-#endif // SPYRE_LIB_DIALECT_SPYRE_TRANSFORMS_PLANNINGADAPTER_H
+#endif // SPYRE_DIALECT_SPYRE_TRANSFORMS_PLANNINGADAPTER_H

@@ -1,0 +1,60 @@
+//===- Compile.h - From a file to a program directory -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What spyre-compile does, as a library: parse, lower, write program.json and the
+// bundles. spyre-run uses the same function on .mlir inputs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_COMPILER_COMPILE_H
+#define SPYRE_COMPILER_COMPILE_H
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/LLVM.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace spyre::compiler {
+
+struct CompileOptions {
+  int optLevel = 2;
+  int64_t cores = 0;              ///< 0: what the level says
+  std::string device = "spyre";   ///< variant name
+  std::string superdscForm = "2026-08";
+  bool pretty = false;
+  std::string dumpStages;         ///< directory for one file a stage, or empty
+  /// Applied to every pass manager: timing, crash reproducers, IR printing.
+  std::function<mlir::LogicalResult(mlir::PassManager &)> configure;
+};
+
+/// What `--stats` reports of a compilation.
+struct CompileStats {
+  double compileSeconds = 0;
+  std::vector<std::pair<std::string, double>> stages; ///< name, seconds
+  int64_t numBundles = 0;
+  int64_t numDeviceOps = 0;
+  int64_t poolInBytes = 0;
+  int64_t lxPeakInBytes = 0; ///< per core
+  int64_t hbmReadInBytes = 0, hbmWriteInBytes = 0; ///< planned
+};
+
+/// A JSON object with the keys of `--stats` that a compilation knows.
+std::string toJson(const CompileStats &stats);
+
+/// Compiles \p inputFile into the program directory \p outputDirectory, which is
+/// written whole or not at all. Errors are diagnostics.
+mlir::LogicalResult compileFile(const std::string &inputFile, const std::string &outputDirectory,
+                                const CompileOptions &options, CompileStats &stats,
+                                mlir::MLIRContext &context);
+
+} // namespace spyre::compiler
+
+#endif // SPYRE_COMPILER_COMPILE_H

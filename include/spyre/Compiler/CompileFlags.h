@@ -1,0 +1,51 @@
+//===- CompileFlags.h - Command-line flags of a compilation -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The flags that spyre-compile and spyre-run share (commands). One object a tool;
+// LLVM's option library keeps flags in globals, so a tool makes it in main.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_COMPILER_COMPILEFLAGS_H
+#define SPYRE_COMPILER_COMPILEFLAGS_H
+
+#include "spyre/Compiler/Compile.h"
+
+#include "llvm/Support/CommandLine.h"
+
+#include <optional>
+#include <variant>
+
+namespace spyre::compiler {
+
+class CompileFlags {
+public:
+  explicit CompileFlags(llvm::cl::OptionCategory &category);
+
+  /// The options that the flags ask for. A message if a value is wrong or a flag
+  /// is not supported yet.
+  std::variant<CompileOptions, std::string> getOptions() const;
+
+private:
+  llvm::cl::opt<int> optLevel;
+  llvm::cl::opt<int64_t> cores;
+  llvm::cl::opt<std::string> target, form, device, dumpStages, report;
+  llvm::cl::opt<bool> pretty;
+};
+
+/// Adds MLIR's own flags (--mlir-timing, --mlir-print-ir-after-all, crash
+/// reproducers, ...). Call once in main, before parsing.
+void registerMLIRFlags();
+
+/// Parses the command line. Nothing if it is fine, else the exit code: 0 for
+/// --help and --version, 2 for wrong usage.
+std::optional<int> parseCommandLine(int argc, char **argv, const char *overview,
+                                    llvm::cl::OptionCategory &category);
+
+} // namespace spyre::compiler
+
+#endif // SPYRE_COMPILER_COMPILEFLAGS_H

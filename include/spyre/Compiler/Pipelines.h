@@ -1,0 +1,45 @@
+//===- Pipelines.h - The pass pipelines -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// spyre-lower-to-superdsc: from torch (or any level of the stack) to descriptors.
+// A lit test pins the order of passes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_COMPILER_PIPELINES_H
+#define SPYRE_COMPILER_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace spyre::compiler {
+
+struct LowerOptions : public mlir::PassPipelineOptions<LowerOptions> {
+  Option<int> optLevel{*this, "O", llvm::cl::desc("Optimisation level, 0 to 3"), llvm::cl::init(2)};
+  Option<int64_t> cores{*this, "cores",
+                        llvm::cl::desc("Cores to use; 0: one at -O0, else all of the device's"),
+                        llvm::cl::init(0)};
+  Option<bool> symbolicArgs{*this, "symbolic-args",
+                            llvm::cl::desc("Pass base addresses at launch"), llvm::cl::init(true)};
+};
+
+/// The stages: torch to L1; L1 to L2, verified; L2 to a placed and verified L3.
+/// Each leaves alone what is already below it.
+void buildL1Stage(mlir::OpPassManager &pm);
+void buildL2Stage(mlir::OpPassManager &pm, const LowerOptions &options);
+void buildL3Stage(mlir::OpPassManager &pm, const LowerOptions &options);
+/// All three.
+void buildPlanPipeline(mlir::OpPassManager &pm, const LowerOptions &options);
+/// From there to sdsc and sdscbundle.
+void buildSuperDSCPipeline(mlir::OpPassManager &pm, const LowerOptions &options);
+
+/// Registers spyre-plan and spyre-lower-to-superdsc.
+void registerPipelines();
+
+} // namespace spyre::compiler
+
+#endif // SPYRE_COMPILER_PIPELINES_H

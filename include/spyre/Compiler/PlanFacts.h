@@ -1,0 +1,28 @@
+//===- PlanFacts.h - What a plan moves and takes -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Counts read off a placed L3: operations, device-memory traffic, LX and pool.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_COMPILER_PLANFACTS_H
+#define SPYRE_COMPILER_PLANFACTS_H
+
+#include "spyre/Compiler/Compile.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace spyre::compiler {
+
+/// Adds the facts of the planned function \p func to \p stats. Traffic counts each
+/// operand in device memory once an operation, in whole sticks, however many cores
+/// read it.
+void collectPlanFacts(mlir::func::FuncOp func, CompileStats &stats);
+
+} // namespace spyre::compiler
+
+#endif // SPYRE_COMPILER_PLANFACTS_H

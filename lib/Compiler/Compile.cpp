@@ -1,0 +1,272 @@
+//===- Compile.cpp - From a file to a program directory -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Parses, runs the pipeline stage by stage and writes the program directory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Compiler/Compile.h"
+
+#include "spyre/Compiler/PlanFacts.h"
+#include "spyre/Compiler/Pipelines.h"
+#include "spyre/Device/Device.h"
+#include "spyre/Dialect/Spyre/IR/SpyreOps.h"
+#include "spyre/Dialect/SuperDSC/IR/SdscBundleDialect.h"
+#include "spyre/Dialect/SuperDSC/IR/SdscDialect.h"
+#include "spyre/Runtime/Program.h"
+#include "spyre/Support/AtomicDirectory.h"
+#include "spyre/Support/JsonWriter.h"
+#include "spyre/Target/SuperDSC/BundleDirectory.h"
+#include "spyre/Target/SuperDSC/DescriptorConversion.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <chrono>
+#include <set>
+#include <sstream>
+
+using namespace mlir;
+namespace runtime = ::spyre::runtime;
+
+namespace {
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class Compilation {
+public:
+  Compilation(const std::string &inputFile, const ::spyre::compiler::CompileOptions &options,
+              ::spyre::compiler::CompileStats &stats, MLIRContext &context)
+      : inputFile(inputFile), options(options), stats(stats), context(context) {}
+
+  LogicalResult run(const std::string &outputDirectory);
+
+private:
+  LogicalResult parse();
+  LogicalResult runStage(StringRef name, function_ref<void(OpPassManager &)> build);
+  LogicalResult dump(StringRef name);
+  LogicalResult write(const std::string &outputDirectory);
+  /// The one bundle function with its launch spec.
+  FailureOr<runtime::Program> makeProgram();
+  LogicalResult fail(const Twine &message) {
+    return emitError(UnknownLoc::get(&context)) << message;
+  }
+
+  const std::string &inputFile;
+  const ::spyre::compiler::CompileOptions &options;
+  ::spyre::compiler::CompileStats &stats;
+  MLIRContext &context;
+  std::shared_ptr<llvm::SourceMgr> sources;
+  /// Shows the source line at each diagnostic, in every stage.
+  std::optional<SourceMgrDiagnosticHandler> diagnostics;
+  OwningOpRef<ModuleOp> module;
+  unsigned stageIndex = 0;
+};
+} // namespace
+
+LogicalResult Compilation::parse() {
+  Clock::time_point start = Clock::now();
+  std::string message;
+  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(inputFile, &message);
+  if (!file)
+    return fail(message);
+  sources = std::make_shared<llvm::SourceMgr>();
+  diagnostics.emplace(*sources, &context);
+  sources->AddNewSourceBuffer(std::move(file), SMLoc());
+  module = parseSourceFile<ModuleOp>(sources, &context);
+  if (!module)
+    return failure();
+  stats.stages.emplace_back("parse", secondsSince(start));
+
+  SmallVector<func::FuncOp> publicFunctions;
+  for (auto func : module->getOps<func::FuncOp>())
+    if (func.isPublic() && !func.isExternal())
+      publicFunctions.push_back(func);
+  if (publicFunctions.size() != 1) {
+    InFlightDiagnostic diag = module->emitError()
+                              << "a program is a module with one public function; this one has "
+                              << publicFunctions.size();
+    for (func::FuncOp func : publicFunctions)
+      diag.attachNote(func.getLoc()) << "@" << func.getName();
+    return diag;
+  }
+  if (!(*module)->hasAttr(mlir::spyre::kDeviceAttr))
+    (*module)->setAttr(mlir::spyre::kDeviceAttr, StringAttr::get(&context, options.device));
+  return success();
+}
+
+LogicalResult Compilation::dump(StringRef name) {
+  if (options.dumpStages.empty())
+    return success();
+  if (std::error_code error = llvm::sys::fs::create_directories(options.dumpStages))
+    return fail("cannot make folder '" + options.dumpStages + "': " + error.message());
+  std::string path =
+      options.dumpStages + "/" + std::to_string(stageIndex++) + "-" + name.str() + ".mlir";
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  OpPrintingFlags flags;
+  flags.elideLargeElementsAttrs(16);
+  flags.elideLargeResourceString(64);
+  (*module)->print(os, flags);
+  text += '\n';
+  if (auto message = ::spyre::writeFileAtomically(
+          path, [&](std::ostream &out) { out.write(text.data(), text.size()); }))
+    return fail(*message);
+  return success();
+}
+
+LogicalResult Compilation::runStage(StringRef name, function_ref<void(OpPassManager &)> build) {
+  Clock::time_point start = Clock::now();
+  PassManager pm(&context);
+  if (options.configure && failed(options.configure(pm)))
+    return failure();
+  build(pm);
+  if (failed(pm.run(*module)))
+    return failure();
+  stats.stages.emplace_back(name.str(), secondsSince(start));
+  return dump(name);
+}
+
+FailureOr<runtime::Program> Compilation::makeProgram() {
+  func::FuncOp bundle;
+  for (auto func : module->getOps<func::FuncOp>())
+    bundle = func;
+  std::optional<runtime::LaunchSpec> spec;
+  if (bundle)
+    spec = mlir::sdscbundle::getLaunchSpec(bundle);
+  if (!spec)
+    return module->emitError()
+           << "the program's arguments have no roles; it cannot be launched as a program";
+  runtime::Program program;
+  program.name = bundle.getName().str();
+  program.device = options.device;
+  runtime::LaunchBundle launch;
+  launch.bundle = "bundles/0";
+  std::vector<runtime::ProgramStep> before, after;
+  std::set<std::string> inputs;
+  for (const runtime::ArgumentSpec &argument : spec->arguments) {
+    if (argument.role == runtime::Role::Constant) {
+      launch.buffers.emplace_back();
+      continue;
+    }
+    bool isOutput = argument.role == runtime::Role::Output;
+    runtime::HostArray array{argument.array, argument.dtype, argument.shape};
+    (isOutput ? program.results : program.arguments).push_back(array);
+    int64_t bytes = ::spyre::kStickInBytes;
+    for (size_t i = 0; i + 1 < argument.deviceSize.size(); ++i)
+      bytes *= argument.deviceSize[i];
+    program.buffers.push_back({argument.array, bytes});
+    launch.buffers.push_back(argument.array);
+    if (isOutput) {
+      after.push_back({runtime::CopyOut{argument.array, argument.array}});
+      after.push_back({runtime::Free{argument.array}});
+    } else {
+      before.push_back({runtime::CopyIn{argument.array, argument.array}});
+      inputs.insert(argument.array);
+    }
+  }
+  program.steps = std::move(before);
+  program.steps.push_back({std::move(launch)});
+  for (const std::string &array : inputs)
+    program.steps.push_back({runtime::Free{array}});
+  program.steps.insert(program.steps.end(), after.begin(), after.end());
+  return program;
+}
+
+LogicalResult Compilation::write(const std::string &outputDirectory) {
+  Clock::time_point start = Clock::now();
+  FailureOr<runtime::Program> program = makeProgram();
+  if (failed(program))
+    return failure();
+  ::spyre::AtomicDirectory directory;
+  if (auto message = directory.open(outputDirectory, {"program.json"}))
+    return fail(*message);
+  ::spyre::sdsc::WriteOptions writeOptions;
+  writeOptions.form = options.superdscForm == "2026-06" ? ::spyre::sdsc::Form::June2026
+                                                        : ::spyre::sdsc::Form::August2026;
+  writeOptions.pretty = options.pretty;
+  if (failed(mlir::sdsc::writeBundleFiles(*module, directory, "bundles/0/", writeOptions)))
+    return failure();
+  if (auto message = directory.write("program.json", [&](std::ostream &os) {
+        runtime::writeProgram(*program, os, options.pretty);
+      }))
+    return fail(*message);
+  if (auto message = directory.commit())
+    return fail(*message);
+  stats.stages.emplace_back("write", secondsSince(start));
+  return success();
+}
+
+LogicalResult Compilation::run(const std::string &outputDirectory) {
+  Clock::time_point start = Clock::now();
+  if (failed(parse()) || failed(dump("input")))
+    return failure();
+  ::spyre::compiler::LowerOptions lower;
+  lower.optLevel = options.optLevel;
+  lower.cores = options.cores;
+  if (failed(runStage("l1", [&](OpPassManager &pm) { ::spyre::compiler::buildL1Stage(pm); })) ||
+      failed(runStage("l2",
+                      [&](OpPassManager &pm) { ::spyre::compiler::buildL2Stage(pm, lower); })) ||
+      failed(runStage("l3", [&](OpPassManager &pm) { ::spyre::compiler::buildL3Stage(pm, lower); })))
+    return failure();
+  for (auto func : module->getOps<func::FuncOp>())
+    ::spyre::compiler::collectPlanFacts(func, stats);
+  if (failed(runStage("superdsc", [&](OpPassManager &pm) {
+        ::spyre::compiler::buildSuperDSCPipeline(pm, lower);
+      })))
+    return failure();
+  stats.numBundles = 1;
+  if (failed(write(outputDirectory)))
+    return failure();
+  stats.compileSeconds = secondsSince(start);
+  return success();
+}
+
+namespace spyre::compiler {
+
+LogicalResult compileFile(const std::string &inputFile,
+                                           const std::string &outputDirectory,
+                                           const CompileOptions &options, CompileStats &stats,
+                                           MLIRContext &context) {
+  return Compilation(inputFile, options, stats, context).run(outputDirectory);
+}
+
+std::string toJson(const CompileStats &stats) {
+  std::ostringstream os;
+  {
+    json::Writer w(os, /*pretty=*/true);
+    w.beginObject();
+    w.field("compile_s", stats.compileSeconds);
+    w.key("stages");
+    w.beginObject();
+    for (const auto &[name, seconds] : stats.stages)
+      w.field(name, seconds);
+    w.endObject();
+    w.field("bundles", stats.numBundles);
+    w.field("device_ops", stats.numDeviceOps);
+    w.key("host_calls");
+    w.beginObject();
+    w.endObject();
+    w.field("hbm_read_bytes", stats.hbmReadInBytes);
+    w.field("hbm_write_bytes", stats.hbmWriteInBytes);
+    w.field("lx_bytes_peak", stats.lxPeakInBytes);
+    w.field("pool_bytes", stats.poolInBytes);
+    w.endObject();
+  }
+  return os.str();
+}
+
+} // namespace spyre::compiler

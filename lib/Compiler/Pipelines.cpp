@@ -1,0 +1,67 @@
+//===- Pipelines.cpp - The pass pipelines -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The order of passes, and what each optimisation level turns on.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Compiler/Pipelines.h"
+
+#include "spyre/Conversion/SpyreToSuperDSC/SpyreToSuperDSC.h"
+#include "spyre/Dialect/Spyre/Transforms/L1Passes.h"
+#include "spyre/Dialect/Spyre/Transforms/Passes.h"
+
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+
+namespace spyre::compiler {
+
+void buildL1Stage(OpPassManager &pm) { mlir::spyre::buildL1Pipeline(pm); }
+
+void buildL2Stage(OpPassManager &pm, const LowerOptions &options) {
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreAssignLayouts());
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreVerifyLayouts());
+}
+
+void buildL3Stage(OpPassManager &pm, const LowerOptions &options) {
+  mlir::spyre::SpyreDivideWorkOptions division;
+  division.cores = options.cores != 0 ? options.cores : options.optLevel == 0 ? 1 : 0;
+  division.search = options.optLevel >= 2;
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreDivideWork(division));
+  pm.addPass(mlir::spyre::createSpyreBufferize());
+  mlir::spyre::SpyrePlaceBuffersOptions placement;
+  placement.useLX = options.optLevel > 0;
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyrePlaceBuffers(placement));
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreVerifyPlan());
+}
+
+void buildPlanPipeline(OpPassManager &pm, const LowerOptions &options) {
+  buildL1Stage(pm);
+  buildL2Stage(pm, options);
+  buildL3Stage(pm, options);
+}
+
+void buildSuperDSCPipeline(OpPassManager &pm, const LowerOptions &options) {
+  mlir::spyre::ConvertSpyreToSuperDSCOptions conversion;
+  conversion.symbolicArgs = options.symbolicArgs;
+  pm.addPass(mlir::spyre::createConvertSpyreToSuperDSC(conversion));
+}
+
+void registerPipelines() {
+  PassPipelineRegistration<LowerOptions>(
+      "spyre-plan", "Lower a program to a placed and verified L3",
+      [](OpPassManager &pm, const LowerOptions &options) { buildPlanPipeline(pm, options); });
+  PassPipelineRegistration<LowerOptions>(
+      "spyre-lower-to-superdsc", "Lower a program to descriptors and a bundle function",
+      [](OpPassManager &pm, const LowerOptions &options) {
+        buildPlanPipeline(pm, options);
+        buildSuperDSCPipeline(pm, options);
+      });
+}
+
+} // namespace spyre::compiler
