@@ -1,0 +1,235 @@
+//===- PackingTest.cpp - Lifetimes into a scratchpad or a pool ------------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Packings of small random problems against the best of all placements.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Planning/Packing.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <random>
+
+using namespace spyre::planning;
+
+namespace {
+
+using Addresses = std::vector<std::optional<int64_t>>;
+
+PackingBuffer makeBuffer(int64_t size, int64_t begin, int64_t end, int64_t uses = 1,
+                         std::vector<size_t> parents = {}) {
+  return {size, begin, end, uses, std::move(parents)};
+}
+
+PackingOptions getSearch() {
+  PackingOptions options;
+  options.strategy = PackingStrategy::Search;
+  return options;
+}
+
+/// The rules again, byte by byte: at every step, every byte has one owner, or the
+/// owners are a parent at its last step and a child at the same address.
+bool isValid(const PackingProblem &problem, const Addresses &addresses) {
+  int64_t last = 0;
+  for (const PackingBuffer &buffer : problem.buffers)
+    last = std::max(last, buffer.end);
+  for (size_t i = 0; i < addresses.size(); ++i)
+    if (addresses[i] &&
+        (*addresses[i] % problem.alignmentInBytes ||
+         *addresses[i] + problem.buffers[i].sizeInBytes > problem.capacityInBytes))
+      return false;
+  for (int64_t step = 0; step < last; ++step)
+    for (int64_t byte = 0; byte < problem.capacityInBytes; ++byte) {
+      std::vector<size_t> owners;
+      for (size_t i = 0; i < addresses.size(); ++i) {
+        const PackingBuffer &b = problem.buffers[i];
+        if (addresses[i] && b.begin <= step && step < b.end && *addresses[i] <= byte &&
+            byte < *addresses[i] + b.sizeInBytes)
+          owners.push_back(i);
+      }
+      if (owners.size() > 2)
+        return false;
+      if (owners.size() == 2) {
+        auto takesOver = [&](size_t child, size_t parent) {
+          const PackingBuffer &c = problem.buffers[child], &p = problem.buffers[parent];
+          return std::count(c.inPlaceParents.begin(), c.inPlaceParents.end(), parent) &&
+                 step == c.begin && step + 1 == p.end && c.sizeInBytes <= p.sizeInBytes &&
+                 *addresses[child] == *addresses[parent];
+        };
+        if (!takesOver(owners[0], owners[1]) && !takesOver(owners[1], owners[0]))
+          return false;
+      }
+    }
+  return true;
+}
+
+PackingProblem makeRandom(std::mt19937 &random, int maxBuffers, int64_t capacity) {
+  PackingProblem problem;
+  problem.capacityInBytes = capacity;
+  problem.alignmentInBytes = 1 + random() % 2;
+  int count = 1 + random() % maxBuffers;
+  for (int i = 0; i < count; ++i) {
+    int64_t begin = random() % 6;
+    problem.buffers.push_back(makeBuffer(1 + random() % (capacity * 2 / 3), begin,
+                                         begin + 1 + random() % 4, 1 + random() % 3));
+    for (int j = 0; j < i; ++j)
+      if (random() % 2)
+        problem.buffers[i].inPlaceParents.push_back(j);
+  }
+  return problem;
+}
+
+/// The most that any placement keeps, by trying all.
+int64_t getBestKept(const PackingProblem &problem) {
+  int64_t best = 0;
+  Addresses addresses(problem.buffers.size());
+  std::function<void(size_t, int64_t)> tryAll = [&](size_t i, int64_t kept) {
+    if (i == addresses.size()) {
+      best = std::max(best, kept);
+      return;
+    }
+    const PackingBuffer &b = problem.buffers[i];
+    for (int64_t a = 0; a + b.sizeInBytes <= problem.capacityInBytes; a += problem.alignmentInBytes) {
+      addresses[i] = a;
+      if (isValid(problem, addresses))
+        tryAll(i + 1, kept + b.sizeInBytes * b.numUses);
+    }
+    addresses[i].reset();
+    tryAll(i + 1, kept);
+  };
+  tryAll(0, 0);
+  return best;
+}
+
+TEST(PackingTest, InPlaceChildTakesTheParentsAddress) {
+  PackingProblem problem{100, 1, {makeBuffer(60, 0, 2), makeBuffer(50, 1, 4, 1, {0})}};
+  for (const PackingOptions &options : {PackingOptions(), getSearch()}) {
+    PackingPlan plan = pack(problem, options);
+    EXPECT_TRUE(plan.keepsAll());
+    EXPECT_EQ(plan.addresses[0], plan.addresses[1]);
+    EXPECT_EQ(plan.peakInBytes, 60);
+  }
+  // A larger child must not; a child that starts too early must not either.
+  problem.buffers[1].sizeInBytes = 61;
+  EXPECT_FALSE(canTakeOver(problem, 1, 0));
+  EXPECT_FALSE(pack(problem, getSearch()).keepsAll());
+  problem.buffers[1] = makeBuffer(50, 0, 4, 1, {0});
+  EXPECT_FALSE(canTakeOver(problem, 1, 0));
+}
+
+TEST(PackingTest, OneChildOnlyTakesOver) {
+  PackingProblem problem{
+      150, 1, {makeBuffer(60, 0, 2), makeBuffer(50, 1, 4, 1, {0}), makeBuffer(50, 1, 4, 1, {0})}};
+  PackingPlan plan = pack(problem, getSearch());
+  EXPECT_TRUE(verify(problem, plan.addresses).empty());
+  EXPECT_TRUE(plan.keepsAll());
+  EXPECT_EQ(plan.peakInBytes, 110);
+}
+
+TEST(PackingTest, VerifyNamesEveryOverlap) {
+  PackingProblem problem{
+      256, 128, {makeBuffer(100, 0, 2), makeBuffer(100, 1, 3, 1, {0}), makeBuffer(300, 0, 1)}};
+  // Partly over the live parent: the reference's fault.
+  EXPECT_EQ(verify(problem, {Addresses{0, 64, std::nullopt}}),
+            (std::vector<std::string>{"buffer 1 is at 64, which is not aligned to 128",
+                                      "buffers 0 and 1 overlap while both are alive"}));
+  EXPECT_TRUE(verify(problem, Addresses{128, 128, std::nullopt}).empty());
+  EXPECT_EQ(verify(problem, Addresses{std::nullopt, std::nullopt, 0}).size(), 1u);
+  EXPECT_EQ(verify(problem, Addresses{0}).size(), 1u);
+}
+
+TEST(PackingTest, VerifyAgreesWithBytes) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 2000; ++round) {
+    PackingProblem problem = makeRandom(random, 4, 8);
+    Addresses addresses;
+    for (size_t i = 0; i < problem.buffers.size(); ++i)
+      addresses.push_back(random() % 4 ? std::optional<int64_t>(random() % 8) : std::nullopt);
+    EXPECT_EQ(verify(problem, addresses).empty(), isValid(problem, addresses));
+  }
+}
+
+TEST(PackingTest, SearchKeepsTheMost) {
+  std::mt19937 random(17);
+  for (int round = 0; round < 150; ++round) {
+    PackingProblem problem = makeRandom(random, 5, 6);
+    ASSERT_TRUE(check(problem).empty());
+    int64_t best = getBestKept(problem);
+    PackingPlan fast = pack(problem), searched = pack(problem, getSearch());
+    EXPECT_TRUE(verify(problem, fast.addresses).empty());
+    EXPECT_TRUE(verify(problem, searched.addresses).empty());
+    EXPECT_LE(fast.keptByteUses, searched.keptByteUses);
+    EXPECT_LE(searched.keptByteUses, best);
+    if (searched.isOptimal)
+      EXPECT_EQ(searched.keptByteUses, best) << "round " << round;
+    // Without in-place pairs the answer is always proven.
+    for (PackingBuffer &buffer : problem.buffers)
+      buffer.inPlaceParents.clear();
+    searched = pack(problem, getSearch());
+    EXPECT_TRUE(searched.isOptimal);
+    EXPECT_EQ(searched.keptByteUses, getBestKept(problem)) << "round " << round;
+  }
+}
+
+TEST(PackingTest, LargeRandomProblemsAreValidAndRepeatable) {
+  std::mt19937 random(23);
+  for (int round = 0; round < 8; ++round) {
+    PackingProblem problem;
+    problem.capacityInBytes = 64 * 1024;
+    problem.alignmentInBytes = 128;
+    for (int i = 0; i < 80; ++i) {
+      int64_t begin = random() % 60;
+      problem.buffers.push_back(
+          makeBuffer(random() % 20000, begin, begin + 1 + random() % 12, 1 + random() % 4));
+      for (int j = 0; j < i; ++j)
+        if (problem.buffers[j].end == begin + 1)
+          problem.buffers[i].inPlaceParents.push_back(j);
+    }
+    PackingOptions options = getSearch();
+    options.nodeLimit = 20000;
+    PackingPlan a = pack(problem, options), b = pack(problem, options);
+    EXPECT_TRUE(verify(problem, a.addresses).empty());
+    EXPECT_EQ(a.addresses, b.addresses);
+    EXPECT_GE(a.keptByteUses, pack(problem).keptByteUses);
+  }
+}
+
+TEST(PoolTest, IsAsSmallAsTheLoadAllows) {
+  std::mt19937 random(29);
+  int optimal = 0;
+  for (int round = 0; round < 100; ++round) {
+    PoolProblem problem;
+    problem.alignmentInBytes = 128;
+    for (int i = 0; i < 12; ++i) {
+      int64_t begin = random() % 20;
+      problem.buffers.push_back(makeBuffer(128 * (1 + random() % 64), begin, begin + 1 + random() % 8));
+    }
+    auto result = solvePool(problem, getSearch());
+    ASSERT_TRUE(std::holds_alternative<PoolPlan>(result));
+    const PoolPlan &plan = std::get<PoolPlan>(result);
+    Addresses addresses(plan.offsets.begin(), plan.offsets.end());
+    problem.capacityInBytes = plan.sizeInBytes;
+    EXPECT_TRUE(verify(problem, addresses).empty());
+    EXPECT_GE(plan.sizeInBytes, getPeakLoad(problem));
+    optimal += plan.isOptimal;
+    problem.capacityInBytes = getPeakLoad(problem) - 1;
+    EXPECT_TRUE(std::holds_alternative<PackingError>(solvePool(problem)));
+  }
+  EXPECT_GE(optimal, 95);
+}
+
+TEST(PackingTest, RejectsNonsense) {
+  PackingProblem problem{-1, 0, {makeBuffer(-5, 3, 3), makeBuffer(1, 0, 1, 1, {7})}};
+  EXPECT_EQ(check(problem).size(), 5u);
+  EXPECT_TRUE(pack(PackingProblem{}).addresses.empty());
+  EXPECT_TRUE(pack(PackingProblem{}, getSearch()).addresses.empty());
+}
+
+} // namespace
