@@ -1,0 +1,104 @@
+//===- Memory.h - Device memory and scratchpads with shadow state -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The memories of the emulated device. A block is a run of whole sticks; in
+// checked mode each stick has a shadow: which of its bytes were written, which of
+// those hold nothing that means anything, and who wrote last. Device memory is a
+// set of blocks at addresses of their own, each backed only when it is allocated;
+// a scratchpad (LX) is one block a core. MLIR-free.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_RUNTIME_MEMORY_H
+#define SPYRE_RUNTIME_MEMORY_H
+
+#include "spyre/Numerics/Formats.h"
+
+#include <bitset>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace spyre::runtime {
+
+struct Error {
+  std::string message;
+};
+template <typename T> using Result = std::variant<T, Error>;
+
+/// What is known of one stick in checked mode.
+struct StickShadow {
+  std::bitset<kStickInBytes> written;
+  /// Written, but with what the unit leaves in lanes that nobody defined.
+  std::bitset<kStickInBytes> undefined;
+  int32_t owner = -1;  ///< core that wrote last; -1: the host or nobody
+  uint32_t epoch = 0;  ///< execution in which it did
+};
+
+/// A run of whole sticks.
+class Block {
+public:
+  Block() = default;
+  /// \p shadowed: checked mode; the bytes are then poisoned with a pattern that
+  /// no format reads as a number (all ones).
+  Block(int64_t sizeInBytes, bool shadowed, std::string name);
+
+  int64_t getSizeInBytes() const { return sizeInBytes; }
+  const std::string &getName() const { return name; }
+  uint8_t *getData() { return data.get(); }
+  const uint8_t *getData() const { return data.get(); }
+  bool isShadowed() const { return !shadow.empty(); }
+  StickShadow &getShadow(int64_t stick) { return shadow[stick]; }
+  const StickShadow &getShadow(int64_t stick) const { return shadow[stick]; }
+  /// Forgets the contents (checked mode: everything is unwritten again).
+  void clear();
+
+private:
+  struct Free {
+    void operator()(uint8_t *pointer) const;
+  };
+  int64_t sizeInBytes = 0;
+  std::unique_ptr<uint8_t[], Free> data;
+  std::vector<StickShadow> shadow;
+  std::string name;
+};
+
+/// Blocks by address. Between any two lies at least one stick that belongs to
+/// nobody, so that running over an end is seen.
+class DeviceMemory {
+public:
+  DeviceMemory(int64_t capacityInBytes, int64_t alignmentInBytes, bool checked)
+      : capacity(capacityInBytes), alignment(alignmentInBytes), checked(checked) {}
+
+  /// An address for \p sizeInBytes bytes (rounded up to the granularity).
+  Result<int64_t> allocate(int64_t sizeInBytes, const std::string &name);
+  /// The same at a given address, which must be free and aligned.
+  Result<int64_t> allocateAt(int64_t address, int64_t sizeInBytes, const std::string &name);
+  /// False if there is no allocation at \p address.
+  bool free(int64_t address);
+
+  /// The block that contains \p address and its first address; null if none.
+  Block *find(int64_t address, int64_t &start);
+  int64_t getUsedInBytes() const { return used; }
+  int64_t getPeakInBytes() const { return peak; }
+
+private:
+  Result<int64_t> insert(int64_t address, int64_t size, const std::string &name);
+  int64_t capacity, alignment, used = 0, peak = 0;
+  bool checked;
+  std::map<int64_t, Block> blocks;
+};
+
+/// Rounds \p size up to a multiple of \p to.
+inline int64_t roundUp(int64_t size, int64_t to) { return (size + to - 1) / to * to; }
+
+} // namespace spyre::runtime
+
+#endif // SPYRE_RUNTIME_MEMORY_H

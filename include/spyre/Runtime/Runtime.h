@@ -1,0 +1,92 @@
+//===- Runtime.h - Loading and launching bundles ----------------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The runtime core: device buffers, copies with layout and number conversion,
+// launches of a bundle by its plan, in-order streams. A program's steps map to it
+// one to one: CopyIn -> copyIn, LaunchBundle -> launch, CopyOut -> copyOut, Free ->
+// free. It knows artefacts only as data (Plan.h, Descriptor.h). MLIR-free.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_RUNTIME_RUNTIME_H
+#define SPYRE_RUNTIME_RUNTIME_H
+
+#include "spyre/Runtime/Emulator.h"
+#include "spyre/Runtime/Plan.h"
+#include "spyre/Runtime/Transfer.h"
+
+#include <map>
+
+namespace spyre::runtime {
+
+/// A bundle directory in memory.
+struct Bundle {
+  std::string directory;
+  Plan plan;
+  LaunchSpec spec;
+  std::map<std::string, sdsc::Descriptor> descriptors; ///< by file name
+};
+
+/// Reads \p directory: plan.json unless \p plan is given, launch_spec.json unless
+/// \p spec is given, and every descriptor that the plan launches. Errors name the
+/// file: missing, truncated, malformed, of a newer version, outside the directory,
+/// a plan and a spec that disagree.
+Result<Bundle> loadBundle(const std::string &directory, std::optional<Plan> plan = std::nullopt,
+                          std::optional<LaunchSpec> spec = std::nullopt);
+
+/// A whole file, or an error that names it.
+Result<std::string> readTextFile(const std::string &file);
+
+class Runtime {
+public:
+  Runtime(Device device, EmulatorOptions options);
+  ~Runtime();
+
+  Emulator &getEmulator() { return emulator; }
+
+  Result<int64_t> allocate(int64_t sizeInBytes, const std::string &name);
+  void free(int64_t address);
+
+  /// Host array to the buffer at \p address, in the layout of \p spec.
+  std::optional<Error> copyIn(const ArgumentSpec &spec, const HostTensor &host, int64_t address);
+  /// The way back; \p host is replaced. In checked mode elements that nobody wrote,
+  /// or lanes that no operation defined, are reported.
+  std::optional<Error> copyOut(const ArgumentSpec &spec, int64_t address, HostTensor &host);
+
+  /// Runs \p bundle with a buffer an argument. Address -1 for a constant argument:
+  /// the runtime makes its stick. The pool is allocated and freed here.
+  std::optional<Error> launch(const Bundle &bundle, const std::vector<int64_t> &arguments);
+
+private:
+  std::optional<Error> runSteps(const Bundle &bundle, const std::vector<Step> &steps,
+                                const std::vector<int64_t> &arguments, int64_t pool,
+                                std::vector<int64_t> &loopVariables);
+  Emulator emulator;
+};
+
+/// Allocates, copies in, launches and copies out: a program of one bundle.
+/// \p inputs: arrays by name as the spec calls them. The result holds outN.
+Result<std::map<std::string, HostTensor>>
+runBundle(Runtime &runtime, const Bundle &bundle, const std::map<std::string, HostTensor> &inputs);
+
+/// Work in order on a thread of its own. The first error ends the stream's work;
+/// synchronize() returns it.
+class Stream {
+public:
+  Stream();
+  ~Stream();
+  void enqueue(std::function<std::optional<Error>()> work);
+  std::optional<Error> synchronize();
+
+private:
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+} // namespace spyre::runtime
+
+#endif // SPYRE_RUNTIME_RUNTIME_H

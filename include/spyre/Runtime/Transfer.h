@@ -1,0 +1,64 @@
+//===- Transfer.h - Tensors between host and device layout ------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Host-device conversion (DCI): where each element of an argument sits in device
+// memory, and the copies in both directions with conversion of the numbers. The
+// layout is that of the argument's record: device sizes and host elements per
+// step of each. Lanes without a host element are tails: copy-in writes zero
+// there, copy-out never reads them. MLIR-free.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_RUNTIME_TRANSFER_H
+#define SPYRE_RUNTIME_TRANSFER_H
+
+#include "spyre/Runtime/Memory.h"
+#include "spyre/Runtime/Plan.h"
+
+#include <functional>
+
+namespace spyre::runtime {
+
+/// A dense row-major array on the host.
+struct HostTensor {
+  HostType dtype = HostType::Float16;
+  std::vector<int64_t> shape;
+  std::vector<uint8_t> data;
+
+  int64_t getNumElements() const;
+  /// Zeros.
+  static HostTensor create(HostType dtype, std::vector<int64_t> shape);
+};
+
+/// One device dim as a digit of one host dim: coordinate += factor * position.
+/// hostDim -1: synthetic; only position 0 holds elements.
+struct DeviceDigit {
+  int hostDim = -1;
+  int64_t factor = 0;
+};
+
+/// What each device dim of \p spec counts. An error if its stride_map describes
+/// no arrangement of the whole host array.
+Result<std::vector<DeviceDigit>> getDeviceDigits(const ArgumentSpec &spec);
+
+/// Bytes of the argument in device memory.
+Result<int64_t> getDeviceSizeInBytes(const ArgumentSpec &spec);
+
+/// Bytes between elements are the device format's width: element p of the
+/// row-major device array is at \c device + p * width.
+std::optional<Error> copyToDevice(const ArgumentSpec &spec, const HostTensor &host,
+                                  uint8_t *device);
+/// \p checkRead, if given, is called with (byte offset, bytes) of each run read.
+std::optional<Error> copyToHost(const ArgumentSpec &spec, const uint8_t *device, HostTensor &host,
+                                const std::function<void(int64_t, int64_t)> &checkRead = nullptr);
+
+/// The content of a constant argument: every lane is spec.value.
+std::optional<Error> fillConstant(const ArgumentSpec &spec, uint8_t *device, int64_t sizeInBytes);
+
+} // namespace spyre::runtime
+
+#endif // SPYRE_RUNTIME_TRANSFER_H

@@ -1,0 +1,158 @@
+//===- Emulator.cpp - Executes descriptors ----------------------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The device around the execution of a descriptor: memories, threads, reports.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Runtime/Emulator.h"
+
+#include "Execution.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+using namespace spyre;
+using namespace spyre::runtime;
+
+const char *spyre::runtime::getReportKindName(ReportKind kind) {
+  switch (kind) {
+  case ReportKind::OutOfBounds:
+    return "out-of-bounds";
+  case ReportKind::Unaligned:
+    return "unaligned";
+  case ReportKind::NeverWritten:
+    return "never-written";
+  case ReportKind::OtherCoresLX:
+    return "other-cores-lx";
+  case ReportKind::Conflict:
+    return "conflict";
+  case ReportKind::LXOverflow:
+    return "lx-overflow";
+  case ReportKind::SpanOverflow:
+    return "span-overflow";
+  case ReportKind::Undefined:
+    return "undefined";
+  }
+  return "";
+}
+
+std::string Report::toString() const {
+  std::string text = op;
+  if (core >= 0)
+    text += ", core " + std::to_string(core);
+  return text + ", address " + std::to_string(address) + ": " + message + " [" +
+         getReportKindName(kind) + "]";
+}
+
+//===----------------------------------------------------------------------===//
+// ThreadPool
+//===----------------------------------------------------------------------===//
+
+struct ThreadPool::State {
+  std::mutex mutex;
+  std::condition_variable wake, done;
+  const std::function<void(int64_t)> *job = nullptr;
+  int64_t count = 0;
+  std::atomic<int64_t> next{0};
+  size_t running = 0;
+  uint64_t round = 0;
+  bool stop = false;
+  std::vector<std::thread> threads;
+
+  void work() {
+    for (int64_t i = next++; i < count; i = next++)
+      (*job)(i);
+  }
+  void loop() {
+    uint64_t seen = 0;
+    std::unique_lock lock(mutex);
+    while (true) {
+      wake.wait(lock, [&] { return stop || round != seen; });
+      if (stop)
+        return;
+      seen = round;
+      lock.unlock();
+      work();
+      lock.lock();
+      if (--running == 0)
+        done.notify_one();
+    }
+  }
+};
+
+ThreadPool::ThreadPool(unsigned numThreads) : state(std::make_unique<State>()) {
+  if (numThreads == 0)
+    numThreads = std::max(1u, std::thread::hardware_concurrency());
+  // The caller works, too.
+  for (unsigned i = 1; i < std::min(numThreads, 256u); ++i)
+    state->threads.emplace_back([s = state.get()] { s->loop(); });
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    std::lock_guard lock(state->mutex);
+    state->stop = true;
+  }
+  state->wake.notify_all();
+  for (std::thread &thread : state->threads)
+    thread.join();
+}
+
+void ThreadPool::run(int64_t n, const std::function<void(int64_t)> &job) {
+  if (state->threads.empty() || n <= 1) {
+    for (int64_t i = 0; i < n; ++i)
+      job(i);
+    return;
+  }
+  {
+    std::lock_guard lock(state->mutex);
+    state->job = &job;
+    state->count = n;
+    state->next = 0;
+    state->running = state->threads.size();
+    ++state->round;
+  }
+  state->wake.notify_all();
+  state->work();
+  std::unique_lock lock(state->mutex);
+  state->done.wait(lock, [&] { return state->running == 0; });
+}
+
+//===----------------------------------------------------------------------===//
+// Emulator
+//===----------------------------------------------------------------------===//
+
+Emulator::Emulator(Device deviceToEmulate, EmulatorOptions emulatorOptions)
+    : device(std::move(deviceToEmulate)), options(emulatorOptions),
+      memory(device.getMemoryInBytes(), device.getAlignmentInBytes(), options.checked),
+      pool(options.numThreads) {
+  for (int64_t core = 0; core < device.getNumCores(); ++core)
+    scratchpads.emplace_back(device.getLXInBytes(), options.checked,
+                             "LX of core " + std::to_string(core));
+}
+
+Emulator::~Emulator() = default;
+
+void Emulator::beginLaunch() {
+  for (Block &scratchpad : scratchpads)
+    scratchpad.clear();
+}
+
+void Emulator::report(Report report) {
+  ++numReports;
+  if (reports.size() < options.maxReports)
+    reports.push_back(std::move(report));
+}
+
+std::optional<Error>
+Emulator::execute(const sdsc::Descriptor &descriptor, const std::string &name,
+                  const std::function<std::optional<int64_t>(int64_t)> &symbols) {
+  return Execution(*this, descriptor, name, symbols).run();
+}

@@ -1,0 +1,554 @@
+//===- Execution.cpp - One descriptor being executed ------------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Preparation (names, forms, addresses), reading of rows, storing of results.
+// All cores compute before any core stores: what a core reads is what memory held
+// when the descriptor began, in place or not.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Execution.h"
+
+#include "spyre/Numerics/DL16.h"
+#include "spyre/SuperDSC/Verify.h"
+
+#include <bit>
+#include <map>
+
+using namespace spyre;
+using namespace spyre::runtime;
+
+//===----------------------------------------------------------------------===//
+// Preparation
+//===----------------------------------------------------------------------===//
+
+std::optional<Error> Execution::prepare() {
+  auto fail = [&](const std::string &message) { return Error{name + ": " + message}; };
+  for (const sdsc::Violation &violation : sdsc::verifyDescriptor(d))
+    if (!violation.isWarning)
+      return fail((violation.tensor >= 0 ? d.tensors[violation.tensor].name + ": " : "") +
+                  violation.message + " [SDSC-" + std::to_string(violation.rule) + "]");
+  info = lookupOpFunc(d.opFunc);
+  if (!info)
+    return fail("operation '" + d.opFunc + "' is unknown");
+  kernel = info->specified ? lookupKernel(info->emulatorKernel) : nullptr;
+  if (!kernel)
+    return fail("operation '" + d.opFunc + "' is not specified and cannot be executed");
+
+  numCores = static_cast<int>(d.numCores);
+  if (d.numCores < 1 || d.numCores > emulator.device.getNumCores())
+    return fail("it wants " + std::to_string(d.numCores) + " cores, the device has " +
+                std::to_string(emulator.device.getNumCores()));
+  if (d.coreToSlice.size() != size_t(numCores) || d.outputs.size() != 1)
+    return fail("it is inconsistent in cores or outputs");
+  for (const auto &slices : d.coreToSlice)
+    if (slices.size() != d.dims.size())
+      return fail("a core lacks the slice of a dim");
+  for (const sdsc::Dim &dim : d.dims)
+    coreSizes.push_back(dim.coreSize);
+  output = d.outputs[0];
+  for (unsigned input : d.inputs)
+    if (input != output)
+      inputs.push_back(input);
+  for (unsigned position : d.inputs)
+    if (position >= d.tensors.size())
+      return fail("an input is missing");
+  if (output >= d.tensors.size())
+    return fail("the output is missing");
+
+  if (int64_t(inputs.size()) != info->numInputs)
+    return fail("it has " + std::to_string(inputs.size()) + " inputs, " + d.opFunc + " takes " +
+                std::to_string(info->numInputs));
+  std::vector<DataFormat> formats;
+  for (unsigned input : inputs)
+    formats.push_back(d.tensors[input].format);
+  if (std::optional<std::string> problem = checkForm(*info, formats))
+    return fail(*problem);
+  const OpFuncForm *form = lookupForm(*info, formats);
+  // An int32 tensor passes under the name of another 32-bit format.
+  if (form && form->output != d.tensors[output].format &&
+      (kernel->structure != Structure::Copy ||
+       getWidthInBytes(form->output) != getWidthInBytes(d.tensors[output].format)))
+    return fail(d.opFunc + " leaves " + std::string(getFormatName(form->output)) + ", not " +
+                std::string(getFormatName(d.tensors[output].format)));
+  if (auto error = prepareOperands())
+    return error;
+  if (auto error = prepareGather())
+    return error;
+  return prepareConstants();
+}
+
+std::optional<Error> Execution::prepareOperands() {
+  bool isShuffle = d.opFunc == "shuffle";
+  for (unsigned position = 0; position < d.tensors.size(); ++position) {
+    const sdsc::Tensor &tensor = d.tensors[position];
+    std::vector<int64_t> sizes = coreSizes;
+    // A relayout's source has a division of its own, which its folds tell.
+    if (isShuffle && position != output)
+      for (const sdsc::DimCoordinate &coordinate : tensor.coordinates)
+        if (std::optional<unsigned> dim = d.findDim(coordinate.dim))
+          for (const sdsc::Fold &fold : coordinate.folds)
+            if (fold.label == "core_fold" && fold.factor > 0)
+              sizes[*dim] = d.dims[*dim].size / fold.factor;
+    auto operand = makeOperand(d, position, sizes);
+    if (auto *error = std::get_if<Error>(&operand))
+      return Error{name + ": " + error->message};
+    operands.push_back(std::move(std::get<Operand>(operand)));
+    if (tensor.startAddress.size() != size_t(numCores))
+      return Error{name + ": " + tensor.name + " has start addresses for " +
+                   std::to_string(tensor.startAddress.size()) + " cores"};
+    for (int64_t address : tensor.startAddress) {
+      if (address < 0 && tensor.component == sdsc::Component::HBM) {
+        std::optional<int64_t> bound = symbols(address);
+        if (!bound)
+          return Error{name + ": " + tensor.name + ": nothing is bound to symbol " +
+                       std::to_string(address)};
+        address = *bound;
+      }
+      operands.back().start.push_back(address);
+    }
+  }
+  const Operand &out = operands[output];
+  for (unsigned dim = 0; dim < d.dims.size(); ++dim) {
+    if (out.dims[dim].inStick && int(dim) != out.stickDim)
+      return Error{name + ": a result with a two-dimensional stick is not emulated"};
+    if (out.has(dim) && int(dim) != out.stickDim) {
+      outerDims.push_back(dim);
+      numRows *= coreSizes[dim];
+    }
+  }
+  outPerStick = kStickInBytes / out.width;
+  definedLanes = kernel->structure == Structure::Exx2 ? 2 : 1;
+  if (out.stickDim >= 0) {
+    rowLength = coreSizes[out.stickDim];
+    outPerStick = out.dims[out.stickDim].perStick;
+    rowSticks = (rowLength + outPerStick - 1) / outPerStick;
+    definedLanes = getRowLanes();
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> Execution::prepareGather() {
+  if (d.indexTensors.empty())
+    return std::nullopt;
+  auto fail = [&](const std::string &message) { return Error{name + ": " + message}; };
+  if (d.indexTensors.size() != 1 || d.indexTensors[0] >= operands.size())
+    return fail("more than one index tensor is not emulated");
+  Operand &index = operands[d.indexTensors[0]];
+  if (index.width != 4)
+    return fail(index.tensor->name + ": an index has 4 bytes");
+  for (Operand &operand : operands) {
+    if (operand.tensor->indirection != sdsc::Indirection::ValueTensor)
+      continue;
+    if (operand.position == output)
+      return fail("a scatter is not emulated");
+    for (unsigned dim = 0; dim < d.dims.size(); ++dim) {
+      if (!index.has(dim) || !operand.has(dim))
+        continue;
+      if (operand.indirectDim >= 0)
+        return fail("an index over more than one dim is not emulated");
+      operand.indirectDim = static_cast<int>(dim);
+    }
+    if (operand.indirectDim < 0 || operand.dims[operand.indirectDim].inStick)
+      return fail(operand.tensor->name + ": the dim that the index addresses is not to be found");
+    // The table's number of rows stands nowhere: only an outermost dim does
+    // without it.
+    for (const OperandDim &dim : operand.dims)
+      if (&dim != &operand.dims[operand.indirectDim] &&
+          dim.unit > operand.dims[operand.indirectDim].unit && dim.extent > 1)
+        return fail(operand.tensor->name +
+                    ": the indexed dim is not the outermost one, so the descriptor does not say "
+                    "how far apart its rows lie");
+    operand.index = &index;
+    const OperandDim &rows = operand.dims[operand.indirectDim];
+    operand.endOffset -= (rows.extent - 1) * rows.unit;
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> Execution::prepareConstants() {
+  auto decode = [](const sdsc::Constant &constant) -> double {
+    return constant.format == DataFormat::IEEE_FP32
+               ? std::bit_cast<float>(constant.bits)
+               : decodeDL16(static_cast<uint16_t>(constant.bits));
+  };
+  for (std::string_view wanted : info->constants) {
+    auto it = std::find_if(d.constants.begin(), d.constants.end(),
+                           [&](const sdsc::Constant &c) { return c.name == wanted; });
+    if (it == d.constants.end())
+      return Error{name + ": constant '" + std::string(wanted) + "' is missing"};
+    constants.push_back(decode(*it));
+  }
+  if (d.masks.empty())
+    return std::nullopt;
+  // The reference front end writes 0 for the mask constant's position even where
+  // other constants precede it, so the name decides.
+  auto it = std::find_if(d.constants.begin(), d.constants.end(),
+                         [](const sdsc::Constant &c) { return c.name == "samv-maskvalue"; });
+  if (it == d.constants.end()) {
+    if (d.maskConstant < 0 || d.maskConstant >= int64_t(d.constants.size()))
+      return Error{name + ": it has a mask and no mask constant"};
+    it = d.constants.begin() + d.maskConstant;
+  }
+  maskValue = decode(*it);
+  for (const sdsc::Mask &mask : d.masks)
+    if (!d.findDim(mask.dim))
+      return Error{name + ": the mask's dim '" + mask.dim + "' is unknown"};
+  return std::nullopt;
+}
+
+/// Finds the memory behind every start address; reports what is wrong. True if
+/// the descriptor can be executed.
+bool Execution::resolveAddresses() {
+  bool good = true;
+  auto bad = [&](ReportKind kind, int core, int64_t address, const std::string &message) {
+    emulator.report({kind, name, core, address, message});
+    good = false;
+  };
+  for (Operand &operand : operands) {
+    const std::string &who = operand.tensor->name;
+    bool spanReported = false;
+    for (int core = 0; core < numCores; ++core) {
+      int64_t start = operand.start[core];
+      operand.data.push_back(nullptr);
+      operand.block.push_back(nullptr);
+      operand.blockOffset.push_back(0);
+      if (start % emulator.device.getAlignmentInBytes() != 0) {
+        bad(ReportKind::Unaligned, core, start, who + " does not start at a stick");
+        continue;
+      }
+      if (operand.isLX()) {
+        Block &lx = emulator.scratchpads[core];
+        if (start < 0 || start + operand.endOffset > lx.getSizeInBytes()) {
+          bad(ReportKind::LXOverflow, core, start,
+              who + " ends at " + std::to_string(start + operand.endOffset) +
+                  " in a scratchpad of " + std::to_string(lx.getSizeInBytes()) + " bytes");
+          continue;
+        }
+        emulator.counters.peakLXInBytes =
+            std::max(emulator.counters.peakLXInBytes, start + operand.endOffset);
+        operand.block[core] = &lx;
+        operand.blockOffset[core] = start;
+        operand.data[core] = lx.getData() + start;
+        continue;
+      }
+      if (operand.endOffset > emulator.device.getSpanLimitInBytes() && !spanReported) {
+        spanReported = true;
+        bad(ReportKind::SpanOverflow, core, start,
+            who + " spans " + std::to_string(operand.endOffset) + " bytes on one core, at most " +
+                std::to_string(emulator.device.getSpanLimitInBytes()) + " can be addressed");
+      }
+      int64_t first = 0;
+      Block *block = emulator.memory.find(start, first);
+      if (!block) {
+        bad(ReportKind::OutOfBounds, core, start, who + " lies outside every allocation");
+        continue;
+      }
+      int64_t offset = start - first;
+      if (offset + operand.endOffset > block->getSizeInBytes()) {
+        bad(ReportKind::OutOfBounds, core, first + block->getSizeInBytes(),
+            who + " runs " + std::to_string(offset + operand.endOffset - block->getSizeInBytes()) +
+                " bytes over the end of " + block->getName());
+        continue;
+      }
+      operand.block[core] = block;
+      operand.blockOffset[core] = offset;
+      operand.data[core] = block->getData() + offset;
+    }
+  }
+  return good;
+}
+
+/// Device memory traffic: the distinct slices of each operand, once.
+void Execution::count() {
+  ++emulator.counters.launches;
+  for (const Operand &operand : operands) {
+    if (operand.isLX())
+      continue;
+    std::vector<int64_t> starts = operand.start;
+    std::sort(starts.begin(), starts.end());
+    int64_t distinct = std::unique(starts.begin(), starts.end()) - starts.begin();
+    int64_t bytes = distinct * operand.numSticks * kStickInBytes;
+    if (operand.position == output)
+      emulator.counters.writtenInBytes += bytes;
+    else
+      emulator.counters.readInBytes += bytes;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+/// Offset of the row from the operand's start on \p core; -1 if a gathered row
+/// lies outside its table (then it is reported).
+int64_t Execution::baseOffset(const Operand &operand, int core, const int64_t *index, int inner,
+                              CoreResult &result) {
+  int64_t base = 0;
+  for (int dim = 0; dim < int(operand.dims.size()); ++dim)
+    if (dim != inner && dim != operand.indirectDim)
+      base += operand.dims[dim].getOffset(index[dim]);
+  if (operand.indirectDim < 0)
+    return base;
+  const Operand &numbers = *operand.index;
+  int64_t at = 0;
+  for (int dim = 0; dim < int(numbers.dims.size()); ++dim)
+    at += numbers.dims[dim].getOffset(index[dim]);
+  if (emulator.options.checked)
+    checkRead(numbers, core, at, 4, result);
+  int32_t row;
+  std::memcpy(&row, numbers.data[core] + at, 4);
+  int64_t offset = int64_t(row) * operand.dims[operand.indirectDim].unit;
+  int64_t first = operand.blockOffset[core] + offset;
+  if (row < 0 || first + operand.endOffset > operand.block[core]->getSizeInBytes()) {
+    std::string message = "index " + std::to_string(row) + " leaves " + operand.tensor->name;
+    if (result.error.empty())
+      result.error = message;
+    result.reports.push_back(
+        {ReportKind::OutOfBounds, name, core, operand.start[core] + offset, message});
+    return -1;
+  }
+  return base + offset;
+}
+
+void Execution::checkRead(const Operand &operand, int core, int64_t offset, int64_t bytes,
+                          CoreResult &result) {
+  const Block *block = operand.block[core];
+  int64_t at = operand.blockOffset[core] + offset;
+  const StickShadow &shadow = block->getShadow(at / kStickInBytes);
+  if (shadow.written.all())
+    return;
+  int64_t lane = at % kStickInBytes;
+  for (int64_t i = lane; i < std::min(lane + bytes, kStickInBytes); ++i) {
+    if (shadow.written[i])
+      continue;
+    // One report an operand and core: the first address says where to look.
+    for (const Report &known : result.reports)
+      if (known.message.find(operand.tensor->name + " ") == 0)
+        return;
+    int64_t address = operand.start[core] + offset + (i - lane);
+    std::string message = operand.tensor->name + " reads memory that nobody wrote";
+    ReportKind kind = ReportKind::NeverWritten;
+    if (operand.isLX())
+      for (int other = 0; other < int(emulator.scratchpads.size()); ++other)
+        if (other != core &&
+            emulator.scratchpads[other].getShadow(at / kStickInBytes).written[i]) {
+          kind = ReportKind::OtherCoresLX;
+          message = operand.tensor->name + " reads what only core " + std::to_string(other) +
+                    " has in its scratchpad";
+          break;
+        }
+    result.reports.push_back({kind, name, core, address, message});
+    return;
+  }
+}
+
+static uint64_t mix(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+void Execution::fillUndefined(float *row, int64_t begin, int64_t end) const {
+  for (int64_t i = begin; i < end; ++i) {
+    uint64_t bits = mix(emulator.options.seed * 0x9e3779b97f4a7c15ull + uint64_t(i) + 1);
+    row[i] = bits % 8 == 0 ? NAN : float(int64_t(bits >> 40) - (1 << 23)) * 0.25f;
+  }
+}
+
+void Execution::fillUndefinedBytes(uint8_t *bytes, int64_t count, uint64_t where) const {
+  for (int64_t i = 0; i < count; ++i)
+    bytes[i] = uint8_t(
+        mix(emulator.options.seed * 0x9e3779b97f4a7c15ull + where * 131 + uint64_t(i) + 1) >> 24);
+}
+
+void Execution::loadRow(const Operand &operand, int core, const int64_t *index, int inner,
+                        int64_t length, int64_t padded, float *row, CoreResult &result) {
+  int64_t filled = 0;
+  visitRow(
+      operand, core, index, inner, length, padded, result,
+      [&](int64_t lane, const uint8_t *data, int64_t n) {
+        decodeElements(operand.format, data, row + lane, n);
+        filled = lane + n;
+      },
+      [&](const uint8_t *data) {
+        float value;
+        decodeElements(operand.format, data, &value, 1);
+        std::fill(row, row + padded, value);
+        filled = padded;
+      });
+  fillUndefined(row, filled, padded);
+}
+
+void Execution::loadRawRow(const Operand &operand, int core, const int64_t *index, int inner,
+                           int64_t length, int64_t padded, uint8_t *row, CoreResult &result) {
+  int64_t filled = 0, width = operand.width;
+  visitRow(
+      operand, core, index, inner, length, padded, result,
+      [&](int64_t lane, const uint8_t *data, int64_t n) {
+        std::memcpy(row + lane * width, data, n * width);
+        filled = lane + n;
+      },
+      [&](const uint8_t *data) {
+        for (int64_t i = 0; i < padded; ++i)
+          std::memcpy(row + i * width, data, width);
+        filled = padded;
+      });
+  fillUndefinedBytes(row + filled * width, (padded - filled) * width, filled);
+}
+
+void Execution::applyMask(int core, const int64_t *index, int inner, int64_t length,
+                          float *row) const {
+  for (const sdsc::Mask &mask : d.masks) {
+    int dim = static_cast<int>(*d.findDim(mask.dim));
+    int64_t origin = d.coreToSlice[core][dim] * coreSizes[dim];
+    int64_t begin = mask.firstInvalid - origin, end = begin + mask.count;
+    float value = static_cast<float>(maskValue);
+    if (dim == inner)
+      std::fill(row + std::clamp<int64_t>(begin, 0, length), row + std::clamp<int64_t>(end, 0, length),
+                value);
+    else if (index[dim] >= begin && index[dim] < end)
+      std::fill(row, row + length, value);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Storing
+//===----------------------------------------------------------------------===//
+
+/// One row of results to its sticks.
+void Execution::encodeRow(const float *row, uint8_t *sticks) const {
+  const Operand &out = operands[output];
+  encodeElements(out.format, row, sticks, getRowLanes(), kernel->saturate);
+}
+
+void Execution::store(int core) {
+  const Operand &out = operands[output];
+  const CoreResult &result = results[core];
+  bool checked = emulator.options.checked;
+  std::vector<int64_t> index(d.dims.size(), 0);
+  Odometer odometer(outerDims, coreSizes, index.data());
+  const uint8_t *from = result.sticks.data();
+  bool reported = false;
+  int64_t stickUnit = out.stickDim >= 0 ? out.dims[out.stickDim].unit : 0;
+  int64_t firstUndefined = definedLanes * out.width;
+  do {
+    int64_t base = 0;
+    for (unsigned dim : outerDims)
+      base += out.dims[dim].getOffset(index[dim]);
+    for (int64_t stick = 0; stick < rowSticks; ++stick, from += kStickInBytes) {
+      int64_t offset = base + stick * stickUnit;
+      std::memcpy(out.data[core] + offset, from, kStickInBytes);
+      if (!checked)
+        continue;
+      StickShadow &shadow =
+          out.block[core]->getShadow((out.blockOffset[core] + offset) / kStickInBytes);
+      if (shadow.epoch == emulator.epoch && shadow.owner != core && !reported) {
+        reported = true;
+        emulator.report({ReportKind::Conflict, name, core, out.start[core] + offset,
+                         out.tensor->name + " writes what core " + std::to_string(shadow.owner) +
+                             " writes too"});
+      }
+      shadow.written.set();
+      shadow.undefined.reset();
+      int64_t undefined = std::max<int64_t>(0, firstUndefined - stick * kStickInBytes);
+      for (int64_t i = undefined; i < kStickInBytes; ++i)
+        shadow.undefined.set(i);
+      shadow.owner = core;
+      shadow.epoch = emulator.epoch;
+    }
+  } while (odometer.next());
+}
+
+/// Cores that compute one output slice together, each group in core order.
+std::vector<std::vector<int>> Execution::getGroups() const {
+  std::map<std::vector<int64_t>, std::vector<int>> groups;
+  for (int core = 0; core < numCores; ++core) {
+    std::vector<int64_t> key;
+    for (unsigned dim = 0; dim < d.dims.size(); ++dim)
+      if (operands[output].has(dim))
+        key.push_back(d.coreToSlice[core][dim]);
+    groups[key].push_back(core);
+  }
+  std::vector<std::vector<int>> list;
+  for (auto &[key, cores] : groups)
+    list.push_back(std::move(cores));
+  return list;
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+std::optional<Error> Execution::run() {
+  if (auto error = prepare())
+    return error;
+  if (d.opFunc != "shuffle")
+    if (auto problem = checkStructure())
+      return Error{name + ": " + *problem};
+  int64_t before = emulator.numReports;
+  bool executable = resolveAddresses();
+  if (!executable) {
+    if (emulator.options.checked)
+      return std::nullopt;
+    return Error{emulator.reports.empty() ? name + ": an address is wrong"
+                                          : emulator.reports[std::min<size_t>(
+                                                before, emulator.reports.size() - 1)]
+                                                .toString()};
+  }
+  count();
+  ++emulator.epoch;
+  results.resize(numCores);
+  if (d.opFunc == "shuffle") {
+    if (auto error = computeShuffle())
+      return error;
+  } else {
+    emulator.pool.run(numCores, [&](int64_t core) {
+      CoreResult &result = results[core];
+      switch (kernel->structure) {
+      case Structure::Pointwise:
+        return computePointwise(core, result);
+      case Structure::Copy:
+        return d.masks.empty() ? computeCopy(core, result) : computePointwise(core, result);
+      case Structure::LayerNormScale:
+        return computeLayerNormScale(core, result);
+      case Structure::Reduction:
+      case Structure::Exx2:
+        return computeReduction(core, result);
+      case Structure::Matmul:
+        return computeMatmul(core, result);
+      case Structure::TopKValue:
+      case Structure::TopKIndex:
+        return computeTopK(core, result);
+      }
+    });
+  }
+  for (CoreResult &result : results) {
+    for (Report &report : result.reports)
+      emulator.report(std::move(report));
+    if (!result.error.empty() && !emulator.options.checked)
+      return Error{name + ": " + result.error};
+  }
+  bool combines = kernel->structure == Structure::Reduction ||
+                  kernel->structure == Structure::Exx2 || kernel->structure == Structure::Matmul;
+  if (combines) {
+    std::vector<std::vector<int>> groups = getGroups();
+    emulator.pool.run(groups.size(), [&](int64_t g) { finishReduction(groups[g], groups[g][0]); });
+    for (const std::vector<int> &group : groups) {
+      store(group[0]);
+      // In scratchpads every member of the group has its copy of the sum.
+      for (size_t i = 1; i < group.size() && operands[output].isLX(); ++i) {
+        results[group[i]].sticks = results[group[0]].sticks;
+        store(group[i]);
+      }
+    }
+  } else {
+    for (int core = 0; core < numCores; ++core)
+      store(core);
+  }
+  return std::nullopt;
+}

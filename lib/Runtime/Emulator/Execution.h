@@ -1,0 +1,184 @@
+//===- Execution.h - One descriptor being executed --------------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// State of one execution: operands with their addresses, the kernel and its
+// constants, and what each core computed until it is stored. Private to the
+// emulator.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_LIB_RUNTIME_EMULATOR_EXECUTION_H
+#define SPYRE_LIB_RUNTIME_EMULATOR_EXECUTION_H
+
+#include "Kernels.h"
+#include "Operand.h"
+
+#include "spyre/OpFunc/OpFuncTable.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace spyre::runtime {
+
+/// Counts through the points of some dims, the last one fastest.
+class Odometer {
+public:
+  Odometer(std::vector<unsigned> dims, const std::vector<int64_t> &extents, int64_t *index)
+      : dims(std::move(dims)), extents(extents), index(index) {
+    for (unsigned dim : this->dims)
+      index[dim] = 0;
+  }
+  /// False when all points were seen.
+  bool next() {
+    for (size_t i = dims.size(); i-- > 0;) {
+      if (++index[dims[i]] < extents[dims[i]])
+        return true;
+      index[dims[i]] = 0;
+    }
+    return false;
+  }
+
+private:
+  std::vector<unsigned> dims;
+  const std::vector<int64_t> &extents;
+  int64_t *index;
+};
+
+/// What one core leaves behind.
+struct CoreResult {
+  /// Its output slice, stick by stick: output dims outer to inner as in the
+  /// operation, then the sticks of a row.
+  std::vector<uint8_t> sticks;
+  /// Results before the combination over cores and rounding, row by row.
+  std::vector<double> partial;
+  std::vector<float> product;
+  std::vector<Report> reports;
+  std::string error;
+};
+
+class Execution {
+public:
+  Execution(Emulator &emulator, const sdsc::Descriptor &descriptor, const std::string &name,
+            const std::function<std::optional<int64_t>(int64_t)> &symbols)
+      : emulator(emulator), d(descriptor), name(name), symbols(symbols) {}
+
+  std::optional<Error> run();
+
+private:
+  // Preparation (Execution.cpp).
+  std::optional<Error> prepare();
+  std::optional<Error> prepareOperands();
+  std::optional<Error> prepareGather();
+  std::optional<Error> prepareConstants();
+  bool resolveAddresses();
+  void count();
+
+  // Reading rows (Execution.cpp).
+  /// Calls run(lane, data, count) for dense pieces of the row along dim \p inner
+  /// at \p index, or splat(data) if the operand has one value for the whole row.
+  template <typename RunFn, typename SplatFn>
+  void visitRow(const Operand &operand, int core, const int64_t *index, int inner, int64_t length,
+                int64_t padded, CoreResult &result, RunFn run, SplatFn splat);
+  void loadRow(const Operand &operand, int core, const int64_t *index, int inner, int64_t length,
+               int64_t padded, float *row, CoreResult &result);
+  void loadRawRow(const Operand &operand, int core, const int64_t *index, int inner,
+                  int64_t length, int64_t padded, uint8_t *row, CoreResult &result);
+  void applyMask(int core, const int64_t *index, int inner, int64_t length, float *row) const;
+  void checkRead(const Operand &operand, int core, int64_t offset, int64_t bytes,
+                 CoreResult &result);
+  int64_t baseOffset(const Operand &operand, int core, const int64_t *index, int inner,
+                     CoreResult &result);
+  void fillUndefined(float *row, int64_t begin, int64_t end) const;
+  void fillUndefinedBytes(uint8_t *bytes, int64_t count, uint64_t where) const;
+
+  // Kernels.
+  void computePointwise(int core, CoreResult &result);
+  void computeCopy(int core, CoreResult &result);
+  void computeLayerNormScale(int core, CoreResult &result);
+  void computeReduction(int core, CoreResult &result);
+  void computeMatmul(int core, CoreResult &result);
+  void computeTopK(int core, CoreResult &result);
+  std::optional<Error> computeShuffle();
+  void finishReduction(const std::vector<int> &group, int core);
+  std::optional<std::string> checkStructure() const;
+
+  // Storing.
+  void encodeRow(const float *row, uint8_t *sticks) const;
+  void store(int core);
+  std::vector<std::vector<int>> getGroups() const;
+
+  int64_t getRowSticks() const { return rowSticks; }
+  int64_t getRowLanes() const { return rowSticks * outPerStick; }
+  int64_t getNumRows() const { return numRows; }
+  int64_t getRowIndex(const int64_t *index) const {
+    int64_t row = 0;
+    for (size_t i = 0; i < outerDims.size(); ++i)
+      row = row * coreSizes[outerDims[i]] + index[outerDims[i]];
+    return row;
+  }
+
+  Emulator &emulator;
+  const sdsc::Descriptor &d;
+  const std::string &name;
+  const std::function<std::optional<int64_t>(int64_t)> &symbols;
+
+  const OpFuncInfo *info = nullptr;
+  const Kernel *kernel = nullptr;
+  std::vector<double> constants;
+  double maskValue = 0;
+  std::vector<int64_t> coreSizes;
+  std::vector<Operand> operands; ///< as the descriptor's tensors
+  std::vector<unsigned> inputs;  ///< without the result
+  unsigned output = 0;
+  int numCores = 1;
+
+  // The output's rows.
+  std::vector<unsigned> outerDims; ///< of the output, without its stick dim
+  int64_t numRows = 1, rowLength = 1, rowSticks = 1, outPerStick = 1;
+  /// Lanes of a row that the operation defines; those after it hold anything.
+  int64_t definedLanes = 1;
+  std::vector<CoreResult> results;
+};
+
+template <typename RunFn, typename SplatFn>
+void Execution::visitRow(const Operand &operand, int core, const int64_t *index, int inner,
+                         int64_t length, int64_t padded, CoreResult &result, RunFn run,
+                         SplatFn splat) {
+  int64_t base = baseOffset(operand, core, index, inner, result);
+  if (base < 0)
+    return;
+  bool checked = emulator.options.checked;
+  const uint8_t *data = operand.data[core] + base;
+  if (inner < 0 || !operand.has(inner)) {
+    if (checked)
+      checkRead(operand, core, base, operand.width, result);
+    splat(data);
+    return;
+  }
+  const OperandDim &dim = operand.dims[inner];
+  if (!dim.inStick || dim.laneStride != operand.width) {
+    for (int64_t i = 0; i < length; ++i) {
+      int64_t offset = dim.getOffset(i);
+      if (checked)
+        checkRead(operand, core, base + offset, operand.width, result);
+      run(i, data + offset, int64_t(1));
+    }
+    return;
+  }
+  // Whole sticks: the lanes after the end of the slice are in them.
+  for (int64_t i = 0; i < length; i += dim.perStick) {
+    int64_t offset = (i / dim.perStick) * dim.unit;
+    if (checked)
+      checkRead(operand, core, base + offset, std::min(dim.perStick, length - i) * operand.width,
+                result);
+    run(i, data + offset, std::min(dim.perStick, padded - i));
+  }
+}
+
+} // namespace spyre::runtime
+
+#endif // SPYRE_LIB_RUNTIME_EMULATOR_EXECUTION_H

@@ -1,0 +1,141 @@
+//===- Kernels.cpp - What each device operation computes --------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The arithmetic of pointwise operations in f32; the executor rounds the result
+// once. Constants come in the order in which the OpFunc table lists them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernels.h"
+
+#include "spyre/Numerics/DL16.h"
+
+#include <cmath>
+
+using namespace spyre;
+using namespace spyre::runtime;
+
+namespace {
+
+template <typename Fn> void map1(const float *const *in, float *out, int64_t n, Fn fn) {
+  const float *x = in[0];
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = fn(x[i]);
+}
+template <typename Fn> void map2(const float *const *in, float *out, int64_t n, Fn fn) {
+  const float *x = in[0], *y = in[1];
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = fn(x[i], y[i]);
+}
+
+#define UNARY(NAME, EXPR)                                                                          \
+  {                                                                                                \
+    NAME, Structure::Pointwise,                                                                    \
+        [](const float *const *in, float *out, int64_t n, const double *) {                        \
+          map1(in, out, n, [](float x) -> float { return EXPR; });                                 \
+        }                                                                                          \
+  }
+#define BINARY(NAME, EXPR)                                                                         \
+  {                                                                                                \
+    NAME, Structure::Pointwise,                                                                    \
+        [](const float *const *in, float *out, int64_t n, const double *) {                        \
+          map2(in, out, n, [](float x, float y) -> float { return EXPR; });                        \
+        }                                                                                          \
+  }
+
+float sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }
+/// 0 * inf is no number, but x * sigmoid(x) tends to 0.
+float silu(float x) { return x == -INFINITY ? 0.0f : x * sigmoid(x); }
+float gelu(float x) {
+  return x == -INFINITY ? 0.0f : 0.5f * x * (1.0f + std::erf(x * 0.70710678118654752f));
+}
+
+void clip(const float *const *in, float *out, int64_t n, const double *c) {
+  float low = static_cast<float>(c[0]), high = static_cast<float>(c[1]);
+  map1(in, out, n, [=](float x) { return minimumOf(maximumOf(x, low), high); });
+}
+
+void softplus(const float *const *in, float *out, int64_t n, const double *c) {
+  float beta = static_cast<float>(c[0]), threshold = static_cast<float>(c[1]);
+  map1(in, out, n, [=](float x) {
+    return x * beta > threshold ? x : std::log1p(std::exp(x * beta)) / beta;
+  });
+}
+
+void where3(const float *const *in, float *out, int64_t n, const double *) {
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = in[0][i] != 0 ? in[1][i] : in[2][i];
+}
+
+void layerNorm(const float *const *in, float *out, int64_t n, const double *) {
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = (in[0][i] - in[1][i]) * in[2][i] * in[3][i] + in[4][i];
+}
+
+constexpr Kernel kKernels[] = {
+    UNARY("abs", std::fabs(x)),
+    UNARY("exp", std::exp(x)),
+    UNARY("floor", std::floor(x)),
+    UNARY("log", std::log(x)),
+    UNARY("neg", -x),
+    UNARY("reciprocal", 1.0f / x),
+    UNARY("relufwd", maximumOf(x, 0.0f)),
+    UNARY("rsqrt", 1.0f / std::sqrt(x)),
+    UNARY("sigmoid", sigmoid(x)),
+    UNARY("sqrt", std::sqrt(x)),
+    UNARY("tanh", std::tanh(x)),
+    UNARY("gelufwd", gelu(x)),
+    UNARY("silu", silu(x)),
+    {"clip", Structure::Pointwise, clip},
+    {"softplus", Structure::Pointwise, softplus},
+    BINARY("add", x + y),
+    BINARY("sub", x - y),
+    BINARY("mul", x *y),
+    BINARY("realdiv", x / y),
+    BINARY("maximum", maximumOf(x, y)),
+    BINARY("minimum", minimumOf(x, y)),
+    BINARY("equal", x == y ? 1.0f : 0.0f),
+    BINARY("notequal", x != y ? 1.0f : 0.0f),
+    BINARY("greaterequal", x >= y ? 1.0f : 0.0f),
+    BINARY("greaterthan", x > y ? 1.0f : 0.0f),
+    BINARY("lesserequal", x <= y ? 1.0f : 0.0f),
+    BINARY("lesserthan", x < y ? 1.0f : 0.0f),
+    {"where3", Structure::Pointwise, where3},
+    {"layernormnorm", Structure::Pointwise, layerNorm},
+    UNARY("dl16tofp32", x),
+    {"fp32todl16", Structure::Pointwise,
+     [](const float *const *in, float *out, int64_t n, const double *) {
+       map1(in, out, n, [](float x) { return x; });
+     },
+     Combine::Sum, false, true},
+    UNARY("fp8todl16", x),
+    UNARY("qfp8ch", x),
+    {"sum", Structure::Reduction},
+    {"sumnonstick", Structure::Reduction},
+    {"max", Structure::Reduction, nullptr, Combine::Max},
+    {"maxnonstick", Structure::Reduction, nullptr, Combine::Max},
+    {"min", Structure::Reduction, nullptr, Combine::Min},
+    {"minnonstick", Structure::Reduction, nullptr, Combine::Min},
+    {"mean", Structure::Reduction, nullptr, Combine::Sum, true},
+    {"meannonstick", Structure::Reduction, nullptr, Combine::Sum, true},
+    {"exx2", Structure::Exx2},
+    {"layernormscale", Structure::LayerNormScale},
+    {"identity", Structure::Copy},
+    {"batchmatmul", Structure::Matmul},
+    {"batchmatmulfp8", Structure::Matmul},
+    {"topkvalue", Structure::TopKValue},
+    {"topkindex", Structure::TopKIndex},
+};
+
+} // namespace
+
+const Kernel *spyre::runtime::lookupKernel(std::string_view name) {
+  for (const Kernel &kernel : kKernels)
+    if (kernel.name == name)
+      return &kernel;
+  return nullptr;
+}

@@ -1,0 +1,59 @@
+//===- Kernels.h - What each device operation computes ----------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One kernel an operation, found by the name that the OpFunc table gives. A
+// kernel is either a function over rows of floats, or one of the structures that
+// the executor knows (reduction, matmul, copy, ...). Private to the emulator.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_LIB_RUNTIME_EMULATOR_KERNELS_H
+#define SPYRE_LIB_RUNTIME_EMULATOR_KERNELS_H
+
+#include <cstdint>
+#include <string_view>
+
+namespace spyre::runtime {
+
+/// out[i] = f(in[0][i], in[1][i], ...; constants), 0 <= i < count.
+using PointwiseFn = void (*)(const float *const *in, float *out, int64_t count,
+                             const double *constants);
+
+enum class Structure : uint8_t {
+  Pointwise,
+  Reduction,
+  Exx2,           ///< a reduction with two results
+  LayerNormScale, ///< reads lanes 0 and 1
+  Copy,           ///< bits unchanged: identity, restickify, shuffle, gather
+  Matmul,
+  TopKValue,
+  TopKIndex,
+};
+
+enum class Combine : uint8_t { Sum, Max, Min };
+
+struct Kernel {
+  std::string_view name;
+  Structure structure = Structure::Pointwise;
+  PointwiseFn pointwise = nullptr;
+  Combine combine = Combine::Sum;
+  bool scaled = false;   ///< the sum is multiplied by the first constant
+  bool saturate = false; ///< finite results beyond the format's range stay finite
+};
+
+/// The kernel called \p name, or null.
+const Kernel *lookupKernel(std::string_view name);
+
+/// c[m][n] = sum over k of a[m][k] * b[k][n], all dense row-major, in f32. The
+/// result does not depend on the thread that calls it.
+void multiplyMatrices(int64_t m, int64_t n, int64_t k, const float *a, const float *b, float *c);
+/// "openblas" or "own": which implementation multiplyMatrices uses.
+const char *getMatmulImplementation();
+
+} // namespace spyre::runtime
+
+#endif // SPYRE_LIB_RUNTIME_EMULATOR_KERNELS_H

@@ -1,0 +1,111 @@
+//===- Memory.cpp - Device memory and scratchpads ---------------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Allocation is first fit over the gaps between blocks. calloc leaves the pages
+// of a large block unbacked until they are touched, so a tensor costs what is
+// used of it; only checked mode touches all of it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Runtime/Memory.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+using namespace spyre;
+using namespace spyre::runtime;
+
+void Block::Free::operator()(uint8_t *pointer) const { std::free(pointer); }
+
+Block::Block(int64_t size, bool shadowed, std::string name)
+    : sizeInBytes(size), data(static_cast<uint8_t *>(std::calloc(std::max<int64_t>(size, 1), 1))),
+      name(std::move(name)) {
+  if (shadowed && data) {
+    shadow.resize(std::max<int64_t>(1, size / kStickInBytes));
+    clear();
+  }
+}
+
+void Block::clear() {
+  if (!isShadowed())
+    return;
+  std::memset(data.get(), 0xff, sizeInBytes);
+  std::fill(shadow.begin(), shadow.end(), StickShadow());
+}
+
+Result<int64_t> DeviceMemory::insert(int64_t address, int64_t size, const std::string &name) {
+  if (size > capacity - used)
+    return Error{name + ": " + std::to_string(size) + " bytes do not fit in device memory, " +
+                 std::to_string(capacity - used) + " of " + std::to_string(capacity) +
+                 " bytes are free"};
+  Block block(size, checked, name);
+  if (!block.getData())
+    return Error{name + ": the host has no memory for " + std::to_string(size) + " bytes"};
+  blocks.emplace(address, std::move(block));
+  used += size;
+  peak = std::max(peak, used);
+  return address;
+}
+
+Result<int64_t> DeviceMemory::allocate(int64_t sizeInBytes, const std::string &name) {
+  if (sizeInBytes < 0 || sizeInBytes > capacity)
+    return Error{name + ": " + std::to_string(sizeInBytes) +
+                 " bytes are more than the device memory of " + std::to_string(capacity) +
+                 " bytes"};
+  int64_t size = roundUp(std::max<int64_t>(sizeInBytes, 1), alignment);
+  int64_t address = alignment;
+  for (const auto &[start, block] : blocks) {
+    if (start - address >= size + alignment)
+      break;
+    address = std::max(address, start + block.getSizeInBytes() + alignment);
+  }
+  return insert(address, size, name);
+}
+
+Result<int64_t> DeviceMemory::allocateAt(int64_t address, int64_t sizeInBytes,
+                                         const std::string &name) {
+  if (address < 0 || address % alignment != 0)
+    return Error{name + ": address " + std::to_string(address) + " is not a multiple of " +
+                 std::to_string(alignment)};
+  if (sizeInBytes < 0 || sizeInBytes > capacity)
+    return Error{name + ": " + std::to_string(sizeInBytes) +
+                 " bytes are more than the device memory of " + std::to_string(capacity) +
+                 " bytes"};
+  int64_t size = roundUp(std::max<int64_t>(sizeInBytes, 1), alignment);
+  auto next = blocks.lower_bound(address);
+  if (next != blocks.end() && next->first < address + size)
+    return Error{name + ": addresses from " + std::to_string(address) + " are taken by " +
+                 next->second.getName()};
+  if (next != blocks.begin()) {
+    auto previous = std::prev(next);
+    if (previous->first + previous->second.getSizeInBytes() > address)
+      return Error{name + ": address " + std::to_string(address) + " is taken by " +
+                   previous->second.getName()};
+  }
+  return insert(address, size, name);
+}
+
+bool DeviceMemory::free(int64_t address) {
+  auto it = blocks.find(address);
+  if (it == blocks.end())
+    return false;
+  used -= it->second.getSizeInBytes();
+  blocks.erase(it);
+  return true;
+}
+
+Block *DeviceMemory::find(int64_t address, int64_t &start) {
+  auto it = blocks.upper_bound(address);
+  if (it == blocks.begin())
+    return nullptr;
+  --it;
+  if (address >= it->first + it->second.getSizeInBytes())
+    return nullptr;
+  start = it->first;
+  return &it->second;
+}

@@ -1,0 +1,365 @@
+//===- Runtime.cpp - Launching bundles --------------------------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Copies, launches by plan, whole runs of one bundle, streams.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Runtime/Runtime.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+using namespace spyre;
+using namespace spyre::runtime;
+
+Runtime::Runtime(Device device, EmulatorOptions options)
+    : emulator(std::move(device), options) {}
+
+Runtime::~Runtime() = default;
+
+Result<int64_t> Runtime::allocate(int64_t sizeInBytes, const std::string &name) {
+  return emulator.getMemory().allocate(sizeInBytes, name);
+}
+
+void Runtime::free(int64_t address) { emulator.getMemory().free(address); }
+
+namespace {
+
+struct Target {
+  Block *block = nullptr;
+  int64_t offset = 0;
+};
+
+/// The memory of a buffer that must hold \p spec.
+Result<Target> findBuffer(Emulator &emulator, const ArgumentSpec &spec, int64_t address) {
+  auto size = getDeviceSizeInBytes(spec);
+  if (auto *error = std::get_if<Error>(&size))
+    return *error;
+  int64_t start = 0;
+  Block *block = emulator.getMemory().find(address, start);
+  std::string name = spec.array.empty() ? "constant" : spec.array;
+  if (!block)
+    return Error{name + ": no buffer at address " + std::to_string(address)};
+  if (address - start + std::get<int64_t>(size) > block->getSizeInBytes())
+    return Error{name + ": the buffer at address " + std::to_string(address) + " has " +
+                 std::to_string(block->getSizeInBytes() - (address - start)) +
+                 " bytes, its layout needs " + std::to_string(std::get<int64_t>(size))};
+  return Target{block, address - start};
+}
+
+void markWritten(const Target &target, int64_t size) {
+  if (!target.block->isShadowed())
+    return;
+  for (int64_t at = target.offset; at < target.offset + size; at += kStickInBytes) {
+    StickShadow &shadow = target.block->getShadow(at / kStickInBytes);
+    shadow.written.set();
+    shadow.undefined.reset();
+    shadow.owner = -1;
+  }
+}
+
+} // namespace
+
+std::optional<Error> Runtime::copyIn(const ArgumentSpec &spec, const HostTensor &host,
+                                     int64_t address) {
+  auto target = findBuffer(emulator, spec, address);
+  if (auto *error = std::get_if<Error>(&target))
+    return *error;
+  Target to = std::get<Target>(target);
+  if (auto error = copyToDevice(spec, host, to.block->getData() + to.offset))
+    return error;
+  markWritten(to, std::get<int64_t>(getDeviceSizeInBytes(spec)));
+  return std::nullopt;
+}
+
+std::optional<Error> Runtime::copyOut(const ArgumentSpec &spec, int64_t address,
+                                      HostTensor &host) {
+  auto target = findBuffer(emulator, spec, address);
+  if (auto *error = std::get_if<Error>(&target))
+    return *error;
+  Target from = std::get<Target>(target);
+  host = HostTensor::create(spec.dtype, spec.shape);
+  std::function<void(int64_t, int64_t)> check;
+  bool reportedUnwritten = false, reportedUndefined = false;
+  if (from.block->isShadowed())
+    check = [&](int64_t offset, int64_t bytes) {
+      for (int64_t at = offset; at < offset + bytes; ++at) {
+        int64_t where = from.offset + at;
+        const StickShadow &shadow = from.block->getShadow(where / kStickInBytes);
+        if (shadow.written.all() && shadow.undefined.none()) {
+          at += kStickInBytes - 1 - where % kStickInBytes;
+          continue;
+        }
+        if (!shadow.written[where % kStickInBytes] && !reportedUnwritten) {
+          reportedUnwritten = true;
+          emulator.report({ReportKind::NeverWritten, "copy-out of " + spec.array, -1, address + at,
+                           "reads memory that nobody wrote"});
+        } else if (shadow.undefined[where % kStickInBytes] && !reportedUndefined) {
+          reportedUndefined = true;
+          emulator.report({ReportKind::Undefined, "copy-out of " + spec.array, -1, address + at,
+                           "reads a lane that no operation defined"});
+        }
+      }
+    };
+  return copyToHost(spec, from.block->getData() + from.offset, host, check);
+}
+
+std::optional<Error> Runtime::runSteps(const Bundle &bundle, const std::vector<Step> &steps,
+                                       const std::vector<int64_t> &arguments, int64_t pool,
+                                       std::vector<int64_t> &loopVariables) {
+  for (const Step &step : steps) {
+    if (const auto *loop = std::get_if<Loop>(&step.content)) {
+      loopVariables.push_back(0);
+      for (int64_t i = 0; i < loop->count; ++i) {
+        loopVariables.back() = i;
+        if (auto error = runSteps(bundle, loop->body, arguments, pool, loopVariables))
+          return error;
+      }
+      loopVariables.pop_back();
+      continue;
+    }
+    const Launch &launch = std::get<Launch>(step.content);
+    auto descriptor = bundle.descriptors.find(launch.descriptor);
+    if (descriptor == bundle.descriptors.end())
+      return Error{bundle.directory + "/" + launch.descriptor + ": not loaded"};
+    std::vector<std::pair<int64_t, int64_t>> bound;
+    for (const auto &[id, expr] : launch.symbols) {
+      int64_t address = expr.offsetInBytes;
+      if (expr.base == AddressExpr::kPool)
+        address += pool;
+      else if (expr.base >= 0)
+        address += arguments[expr.base];
+      for (size_t l = 0; l < expr.strideInBytes.size() && l < loopVariables.size(); ++l)
+        address += expr.strideInBytes[l] * loopVariables[l];
+      bound.emplace_back(id, address);
+    }
+    std::sort(bound.begin(), bound.end());
+    std::string name = launch.descriptor + " (" + descriptor->second.opFunc + ")";
+    for (size_t l = 0; l < loopVariables.size(); ++l)
+      name += (l ? ", " : ", iteration ") + std::to_string(loopVariables[l]);
+    auto error = emulator.execute(
+        descriptor->second, name, [&](int64_t id) -> std::optional<int64_t> {
+          auto it = std::lower_bound(bound.begin(), bound.end(), std::pair(id, INT64_MIN));
+          if (it == bound.end() || it->first != id)
+            return std::nullopt;
+          return it->second;
+        });
+    if (error)
+      return Error{bundle.directory + "/" + error->message};
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> Runtime::launch(const Bundle &bundle, const std::vector<int64_t> &arguments) {
+  if (arguments.size() != bundle.spec.arguments.size())
+    return Error{bundle.directory + ": " + std::to_string(arguments.size()) +
+                 " arguments given, it takes " + std::to_string(bundle.spec.arguments.size())};
+  emulator.beginLaunch();
+  std::vector<int64_t> addresses = arguments, owned;
+  auto release = [&](std::optional<Error> error) {
+    for (int64_t address : owned)
+      free(address);
+    return error;
+  };
+  for (size_t k = 0; k < addresses.size(); ++k) {
+    const ArgumentSpec &spec = bundle.spec.arguments[k];
+    if (addresses[k] >= 0)
+      continue;
+    if (spec.role != Role::Constant)
+      return release(Error{bundle.directory + ": argument " + std::to_string(k) +
+                           " has no buffer"});
+    auto size = getDeviceSizeInBytes(spec);
+    if (auto *error = std::get_if<Error>(&size))
+      return release(*error);
+    auto address = allocate(std::get<int64_t>(size), "constant argument " + std::to_string(k));
+    if (auto *error = std::get_if<Error>(&address))
+      return release(*error);
+    addresses[k] = std::get<int64_t>(address);
+    owned.push_back(addresses[k]);
+    int64_t start = 0;
+    Block *block = emulator.getMemory().find(addresses[k], start);
+    if (auto error = fillConstant(spec, block->getData(), std::get<int64_t>(size)))
+      return release(error);
+    markWritten({block, 0}, std::get<int64_t>(size));
+  }
+  int64_t pool = 0;
+  if (bundle.plan.hasPool) {
+    auto address = allocate(std::max(bundle.plan.poolInBytes, bundle.spec.poolInBytes), "the pool");
+    if (auto *error = std::get_if<Error>(&address))
+      return release(*error);
+    pool = std::get<int64_t>(address);
+    owned.push_back(pool);
+  }
+  std::vector<int64_t> loopVariables;
+  return release(runSteps(bundle, bundle.plan.steps, addresses, pool, loopVariables));
+}
+
+//===----------------------------------------------------------------------===//
+// Whole runs of one bundle
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+std::string shapeText(const std::vector<int64_t> &shape) {
+  std::string text;
+  for (int64_t size : shape)
+    text += (text.empty() ? "" : "x") + std::to_string(size);
+  return text.empty() ? "scalar" : text;
+}
+
+/// Allocations of one run, freed with it.
+struct Allocations {
+  Runtime &runtime;
+  std::vector<int64_t> addresses;
+  ~Allocations() {
+    for (int64_t address : addresses)
+      if (address >= 0)
+        runtime.free(address);
+  }
+};
+
+} // namespace
+
+Result<std::map<std::string, HostTensor>>
+spyre::runtime::runBundle(Runtime &runtime, const Bundle &bundle,
+                          const std::map<std::string, HostTensor> &inputs) {
+  const Device &device = runtime.getEmulator().getDevice();
+  DeviceMemory &memory = runtime.getEmulator().getMemory();
+  Allocations allocations{runtime, {}};
+  // Descriptors with concrete addresses expect argument k at the start of a segment.
+  bool concrete = !bundle.spec.symbolicArguments;
+  int64_t segment = 0;
+  if (concrete && bundle.spec.poolInBytes > 0) {
+    auto pool = memory.allocateAt(0, bundle.spec.poolInBytes, "the pool");
+    if (auto *error = std::get_if<Error>(&pool))
+      return *error;
+    segment = 1;
+  }
+  std::optional<Error> failure;
+  for (const ArgumentSpec &spec : bundle.spec.arguments) {
+    allocations.addresses.push_back(-1);
+    bool read = spec.role == Role::Input || spec.role == Role::InputOutput;
+    if (spec.role == Role::Constant && !concrete)
+      continue;
+    auto size = getDeviceSizeInBytes(spec);
+    if (auto *error = std::get_if<Error>(&size))
+      return *error;
+    if (concrete && segment >= device.getNumArgumentSegments())
+      return Error{bundle.directory + ": more arguments than segments of device memory"};
+    auto address =
+        concrete ? memory.allocateAt(segment++ * device.getSegmentInBytes(),
+                                     std::get<int64_t>(size), spec.array)
+                 : memory.allocate(std::get<int64_t>(size), spec.array);
+    if (auto *error = std::get_if<Error>(&address))
+      return *error;
+    allocations.addresses.back() = std::get<int64_t>(address);
+    if (!read)
+      continue;
+    auto input = inputs.find(spec.array);
+    if (input == inputs.end())
+      return Error{"input " + spec.array + " is missing"};
+    HostTensor host = input->second;
+    if (host.dtype != spec.dtype)
+      return Error{"input " + spec.array + " has type " +
+                   std::string(getHostTypeName(host.dtype)) + ", the program takes " +
+                   std::string(getHostTypeName(spec.dtype))};
+    if (host.shape == spec.view && !spec.view.empty())
+      host.shape = spec.shape;
+    if (host.shape != spec.shape || host.data.size() != HostTensor::create(spec.dtype, spec.shape).data.size())
+      return Error{"input " + spec.array + " has shape " + shapeText(host.shape) +
+                   ", the program takes " + shapeText(spec.shape)};
+    if (auto error = runtime.copyIn(spec, host, allocations.addresses.back()))
+      return *error;
+  }
+  if (auto error = runtime.launch(bundle, allocations.addresses))
+    return *error;
+  std::map<std::string, HostTensor> outputs;
+  for (size_t k = 0; k < bundle.spec.arguments.size(); ++k) {
+    const ArgumentSpec &spec = bundle.spec.arguments[k];
+    if (spec.role != Role::Output && spec.role != Role::InputOutput)
+      continue;
+    HostTensor host;
+    if (auto error = runtime.copyOut(spec, allocations.addresses[k], host))
+      return *error;
+    if (!spec.view.empty()) {
+      HostTensor view{spec.dtype, spec.view, {}};
+      if (view.getNumElements() == host.getNumElements())
+        host.shape = spec.view;
+    }
+    outputs[spec.role == Role::Output ? spec.array : spec.result] = std::move(host);
+  }
+  return outputs;
+}
+
+//===----------------------------------------------------------------------===//
+// Stream
+//===----------------------------------------------------------------------===//
+
+struct Stream::State {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<std::function<std::optional<Error>()>> queue;
+  std::optional<Error> error;
+  bool busy = false, stop = false;
+  std::thread thread;
+
+  void loop() {
+    std::unique_lock lock(mutex);
+    while (true) {
+      changed.wait(lock, [&] { return stop || !queue.empty(); });
+      if (queue.empty())
+        return;
+      auto work = std::move(queue.front());
+      queue.pop_front();
+      if (error)
+        continue;
+      busy = true;
+      lock.unlock();
+      std::optional<Error> result = work();
+      lock.lock();
+      busy = false;
+      if (result)
+        error = std::move(result);
+      changed.notify_all();
+    }
+  }
+};
+
+Stream::Stream() : state(std::make_unique<State>()) {
+  state->thread = std::thread([s = state.get()] { s->loop(); });
+}
+
+Stream::~Stream() {
+  {
+    std::lock_guard lock(state->mutex);
+    state->stop = true;
+  }
+  state->changed.notify_all();
+  state->thread.join();
+}
+
+void Stream::enqueue(std::function<std::optional<Error>()> work) {
+  {
+    std::lock_guard lock(state->mutex);
+    state->queue.push_back(std::move(work));
+  }
+  state->changed.notify_all();
+}
+
+std::optional<Error> Stream::synchronize() {
+  std::unique_lock lock(state->mutex);
+  // After an error the rest of the queue is dropped without running.
+  state->changed.wait(lock, [&] { return !state->busy && (state->queue.empty() || state->error); });
+  state->queue.clear();
+  std::optional<Error> error = std::move(state->error);
+  state->error.reset();
+  return error;
+}

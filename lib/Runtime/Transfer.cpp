@@ -1,0 +1,274 @@
+//===- Transfer.cpp - Tensors between host and device layout ----*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A stride_map says how far a device dim moves in the host array, not along which
+// dim. That matters at the edges: column 128 of a [33, 100] array is a tail, not
+// element 28 of the next row. So the digits are recovered first: device dims that
+// count one host dim form a chain of factors 1, s0, s0*s1, ... which covers it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Runtime/Transfer.h"
+#include "spyre/Numerics/HostConversion.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace spyre;
+using namespace spyre::runtime;
+
+int64_t HostTensor::getNumElements() const {
+  int64_t count = 1;
+  for (int64_t size : shape)
+    count *= size;
+  return count;
+}
+
+HostTensor HostTensor::create(HostType dtype, std::vector<int64_t> shape) {
+  HostTensor tensor{dtype, std::move(shape), {}};
+  tensor.data.resize(tensor.getNumElements() * spyre::getWidthInBytes(dtype));
+  return tensor;
+}
+
+namespace {
+
+std::string describe(const ArgumentSpec &spec) {
+  return spec.array.empty() ? std::string("constant") : spec.array;
+}
+
+std::vector<int64_t> getHostStrides(const std::vector<int64_t> &shape) {
+  std::vector<int64_t> strides(shape.size(), 1);
+  for (size_t d = shape.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * std::max<int64_t>(shape[d], 1);
+  return strides;
+}
+
+/// Assigns device dims to host dims so that each host dim's digits are complete.
+class DigitSearch {
+public:
+  DigitSearch(const ArgumentSpec &spec, const std::vector<int64_t> &strides)
+      : spec(spec), strides(strides), digits(spec.deviceSize.size()) {}
+
+  bool run(size_t j = 0) {
+    if (j == digits.size())
+      return isComplete();
+    if (spec.deviceSize[j] == 1 || spec.strideMap[j] < 0) {
+      digits[j] = {};
+      return run(j + 1);
+    }
+    for (size_t h = 0; h < spec.shape.size(); ++h) {
+      if (spec.shape[h] <= 1 || strides[h] <= 0 || spec.strideMap[j] % strides[h] != 0)
+        continue;
+      int64_t factor = spec.strideMap[j] / strides[h];
+      if (factor >= spec.shape[h] && factor != 1)
+        continue;
+      digits[j] = {static_cast<int>(h), factor};
+      if (run(j + 1))
+        return true;
+    }
+    return false;
+  }
+
+  std::vector<DeviceDigit> take() { return std::move(digits); }
+
+private:
+  bool isComplete() const {
+    for (size_t h = 0; h < spec.shape.size(); ++h) {
+      if (spec.shape[h] <= 1)
+        continue;
+      // The digits of h, lowest first: each factor is the product of the sizes below.
+      int64_t next = 1;
+      for (bool found = true; found;) {
+        found = false;
+        for (size_t j = 0; j < digits.size(); ++j)
+          if (digits[j].hostDim == int(h) && digits[j].factor == next) {
+            next *= spec.deviceSize[j];
+            found = true;
+            break;
+          }
+      }
+      int64_t product = 1;
+      for (size_t j = 0; j < digits.size(); ++j)
+        if (digits[j].hostDim == int(h))
+          product *= spec.deviceSize[j];
+      if (product != next || next < spec.shape[h])
+        return false;
+    }
+    return true;
+  }
+
+  const ArgumentSpec &spec;
+  const std::vector<int64_t> &strides;
+  std::vector<DeviceDigit> digits;
+};
+
+/// The copy as a loop nest over the device dims outside the innermost one.
+struct Walk {
+  std::vector<DeviceDigit> digits;
+  std::vector<int64_t> strides; ///< of the dense host array
+  int64_t hostWidth = 0, deviceWidth = 0;
+
+  /// Calls fn(device element, host element, host stride, valid count).
+  template <typename Fn> std::optional<Error> run(const ArgumentSpec &spec, Fn fn) const {
+    size_t rank = spec.deviceSize.size();
+    for (int64_t size : spec.shape)
+      if (size == 0)
+        return std::nullopt;
+    int64_t run = spec.deviceSize[rank - 1];
+    int64_t rows = 1;
+    for (size_t j = 0; j + 1 < rank; ++j)
+      rows *= spec.deviceSize[j];
+    std::vector<int64_t> position(rank, 0), coordinate(spec.shape.size(), 0);
+    const DeviceDigit &inner = digits[rank - 1];
+    for (int64_t row = 0; row < rows; ++row) {
+      std::fill(coordinate.begin(), coordinate.end(), 0);
+      bool inside = true;
+      for (size_t j = 0; j + 1 < rank; ++j) {
+        if (digits[j].hostDim < 0)
+          inside &= position[j] == 0;
+        else
+          coordinate[digits[j].hostDim] += digits[j].factor * position[j];
+      }
+      int64_t offset = 0;
+      for (size_t h = 0; h < coordinate.size(); ++h) {
+        inside &= coordinate[h] < spec.shape[h];
+        offset += coordinate[h] * strides[h];
+      }
+      if (inside) {
+        int64_t count = 1, stride = 0;
+        if (inner.hostDim >= 0) {
+          int64_t left = spec.shape[inner.hostDim] - coordinate[inner.hostDim];
+          count = std::min(run, (left + inner.factor - 1) / inner.factor);
+          stride = inner.factor * strides[inner.hostDim];
+        }
+        if (std::optional<Error> error = fn(row * run, offset, stride, count))
+          return error;
+      }
+      for (size_t j = rank - 1; j-- > 0;) {
+        if (++position[j] < spec.deviceSize[j])
+          break;
+        position[j] = 0;
+      }
+    }
+    return std::nullopt;
+  }
+};
+
+Result<Walk> prepare(const ArgumentSpec &spec, const HostTensor &host) {
+  if (host.dtype != spec.dtype || host.shape != spec.shape)
+    return Error{describe(spec) + ": the array does not have the argument's type and shape"};
+  if (!canConvert(spec.dtype, spec.deviceFormat) || getWidthInBytes(spec.deviceFormat) == 0)
+    return Error{describe(spec) + ": " + std::string(getHostTypeName(spec.dtype)) +
+                 " cannot be kept in " + std::string(getFormatName(spec.deviceFormat))};
+  auto digits = getDeviceDigits(spec);
+  if (auto *error = std::get_if<Error>(&digits))
+    return *error;
+  Walk walk;
+  walk.digits = std::move(std::get<std::vector<DeviceDigit>>(digits));
+  walk.strides = getHostStrides(spec.shape);
+  walk.hostWidth = spyre::getWidthInBytes(spec.dtype);
+  walk.deviceWidth = spyre::getWidthInBytes(spec.deviceFormat);
+  return walk;
+}
+
+/// "element [1, 2] of in0: reason".
+Error conversionError(const ArgumentSpec &spec, int64_t element, const std::string &reason) {
+  std::string index;
+  for (int64_t stride : getHostStrides(spec.shape)) {
+    index += (index.empty() ? "" : ", ") + std::to_string(element / stride);
+    element %= stride;
+  }
+  return Error{describe(spec) + ": element [" + index + "]: " + reason};
+}
+
+} // namespace
+
+Result<std::vector<DeviceDigit>> spyre::runtime::getDeviceDigits(const ArgumentSpec &spec) {
+  if (spec.deviceSize.empty() || spec.deviceSize.size() != spec.strideMap.size())
+    return Error{describe(spec) + ": device_size and stride_map differ in length"};
+  if (spec.strideInElements && spec.strideInElements->size() != spec.shape.size())
+    return Error{describe(spec) + ": stride and shape differ in length"};
+  std::vector<int64_t> strides =
+      spec.strideInElements ? *spec.strideInElements : getHostStrides(spec.shape);
+  DigitSearch search(spec, strides);
+  if (!search.run())
+    return Error{describe(spec) + ": device_size and stride_map do not place every element of the "
+                                  "host array"};
+  return search.take();
+}
+
+Result<int64_t> spyre::runtime::getDeviceSizeInBytes(const ArgumentSpec &spec) {
+  int64_t bytes = spyre::getWidthInBytes(spec.deviceFormat);
+  if (bytes == 0)
+    return Error{describe(spec) + ": " + std::string(getFormatName(spec.deviceFormat)) +
+                 " has no whole bytes"};
+  for (int64_t size : spec.deviceSize) {
+    if (size <= 0 || bytes > (int64_t(1) << 60) / size)
+      return Error{describe(spec) + ": device_size is not a size"};
+    bytes *= size;
+  }
+  return roundUp(bytes, kStickInBytes);
+}
+
+std::optional<Error> spyre::runtime::copyToDevice(const ArgumentSpec &spec, const HostTensor &host,
+                                                  uint8_t *device) {
+  auto prepared = prepare(spec, host);
+  if (auto *error = std::get_if<Error>(&prepared))
+    return *error;
+  auto size = getDeviceSizeInBytes(spec);
+  if (auto *error = std::get_if<Error>(&size))
+    return *error;
+  const Walk &walk = std::get<Walk>(prepared);
+  std::memset(device, 0, std::get<int64_t>(size));
+  return walk.run(spec, [&](int64_t to, int64_t from, int64_t stride,
+                            int64_t count) -> std::optional<Error> {
+    auto error = convertToDevice(spec.dtype, host.data.data() + from * walk.hostWidth, stride,
+                                 spec.deviceFormat, device + to * walk.deviceWidth, count);
+    if (error)
+      return conversionError(spec, from + error->element * stride, error->reason);
+    return std::nullopt;
+  });
+}
+
+std::optional<Error>
+spyre::runtime::copyToHost(const ArgumentSpec &spec, const uint8_t *device, HostTensor &host,
+                           const std::function<void(int64_t, int64_t)> &checkRead) {
+  auto prepared = prepare(spec, host);
+  if (auto *error = std::get_if<Error>(&prepared))
+    return *error;
+  const Walk &walk = std::get<Walk>(prepared);
+  return walk.run(spec, [&](int64_t from, int64_t to, int64_t stride,
+                            int64_t count) -> std::optional<Error> {
+    if (checkRead)
+      checkRead(from * walk.deviceWidth, count * walk.deviceWidth);
+    auto error = convertToHost(spec.deviceFormat, device + from * walk.deviceWidth, spec.dtype,
+                               host.data.data() + to * walk.hostWidth, stride, count);
+    if (error)
+      return conversionError(spec, to + error->element * stride, error->reason);
+    return std::nullopt;
+  });
+}
+
+std::optional<Error> spyre::runtime::fillConstant(const ArgumentSpec &spec, uint8_t *device,
+                                                  int64_t sizeInBytes) {
+  int64_t width = spyre::getWidthInBytes(spec.deviceFormat);
+  double value = spec.value.value_or(0);
+  if (width == 0 || !canConvert(HostType::Float64, spec.deviceFormat)) {
+    // Integer formats: the value is a whole number.
+    int64_t whole = static_cast<int64_t>(value);
+    if (width == 0 || !canConvert(HostType::Int64, spec.deviceFormat))
+      return Error{"a constant cannot be kept in " + std::string(getFormatName(spec.deviceFormat))};
+    if (auto error = convertToDevice(HostType::Int64, &whole, 0, spec.deviceFormat, device,
+                                     sizeInBytes / width))
+      return Error{"a constant: " + error->reason};
+    return std::nullopt;
+  }
+  if (auto error = convertToDevice(HostType::Float64, &value, 0, spec.deviceFormat, device,
+                                   sizeInBytes / width))
+    return Error{"a constant: " + error->reason};
+  return std::nullopt;
+}
