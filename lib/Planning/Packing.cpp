@@ -196,6 +196,24 @@ public:
     for (size_t i = order.size(); i-- > 0;)
       worthAfter[i] = worthAfter[i + 1] + getWorth(problem.buffers[order[i]]);
     isMember.assign(problem.buffers.size(), false);
+
+    std::vector<int64_t> times;
+    for (const PackingBuffer &buffer : problem.buffers)
+      times.insert(times.end(), {buffer.begin, buffer.begin + 1, buffer.end});
+    std::sort(times.begin(), times.end());
+    times.erase(std::unique(times.begin(), times.end()), times.end());
+    load.assign(times.size(), 0);
+    auto getSection = [&](int64_t time) {
+      return std::lower_bound(times.begin(), times.end(), time) - times.begin();
+    };
+    for (size_t i = 0; i < problem.buffers.size(); ++i) {
+      const PackingBuffer &buffer = problem.buffers[i];
+      // A child that may take over costs nothing at its first step.
+      bool mayTakeOver = std::any_of(buffer.inPlaceParents.begin(), buffer.inPlaceParents.end(),
+                                     [&](size_t p) { return canTakeOver(problem, i, p); });
+      sections.emplace_back(getSection(buffer.begin + (mayTakeOver ? 1 : 0)),
+                            getSection(buffer.end));
+    }
   }
 
   /// True if nothing better exists.
@@ -219,20 +237,29 @@ private:
       return;
     }
     size_t index = order[depth];
+    const PackingBuffer &buffer = problem.buffers[index];
+    auto [first, last] = sections[index];
+    bool fits = true;
+    for (size_t s = first; s < last; ++s)
+      fits &= (load[s] += buffer.sizeInBytes) <= problem.capacityInBytes;
     isMember[index] = true;
-    if (getLoad(problem, isMember) <= problem.capacityInBytes)
-      branch(depth + 1, worth + getWorth(problem.buffers[index]));
+    if (fits)
+      branch(depth + 1, worth + getWorth(buffer));
     isMember[index] = false;
+    for (size_t s = first; s < last; ++s)
+      load[s] -= buffer.sizeInBytes;
     branch(depth + 1, worth);
   }
 
   void evaluate() {
+    if (getLoad(problem, isMember) > problem.capacityInBytes)
+      return;
     std::vector<size_t> members;
     for (size_t i = 0; i < isMember.size(); ++i)
       if (isMember[i])
         members.push_back(i);
     Addresses addresses(problem.buffers.size());
-    switch (placeAll(problem, members, problem.capacityInBytes, 20000, budget, addresses)) {
+    switch (placeAll(problem, members, problem.capacityInBytes, 5000, budget, addresses)) {
     case Feasibility::Feasible:
       best.offer(problem, addresses);
       break;
@@ -250,6 +277,8 @@ private:
   std::vector<size_t> order; ///< by decreasing worth
   std::vector<int64_t> worthAfter;
   std::vector<bool> isMember;
+  std::vector<std::pair<size_t, size_t>> sections; ///< of each buffer
+  std::vector<int64_t> load;                       ///< of the members, per section
   bool isProven = true;
 };
 

@@ -9,8 +9,9 @@
 // be pushed down until each buffer lies on the bottom or on another one, so it is
 // enough to place, in order of address, each buffer as low as the ones below
 // allow. What prunes:
-//   - once a buffer is placed at h, nothing that follows lies lower: a step whose
-//     free memory above max(h, its floor) is less than what is still to come fails;
+//   - every unplaced buffer has a lowest address, which placed ones raise (nothing
+//     that follows lies lower than the last one placed): a step fails whose
+//     remaining buffers exceed what is free above the lowest of theirs;
 //   - a buffer is not placed at h if another one could be placed entirely below h;
 //   - buffers at the same address are placed in one order only;
 //   - groups of unplaced buffers whose lifetimes do not touch are independent.
@@ -64,26 +65,26 @@ class Search {
 public:
   Search(int64_t capacity, int64_t alignment, std::vector<Item> items, int numSections,
          int64_t nodeLimit, SearchBudget &budget)
-      : capacity(capacity), alignment(alignment), items(std::move(items)), floors(numSections, 0),
-        remaining(numSections, 0), offsets(this->items.size(), 0), nodeLimit(nodeLimit),
+      : capacity(capacity), alignment(alignment), items(std::move(items)), load(numSections, 0),
+        lowest(numSections, 0), offsets(this->items.size(), 0), nodeLimit(nodeLimit),
         budget(budget) {
-    for (const Item &item : this->items)
-      for (const Rectangle &r : item.rectangles)
-        for (int s = r.first; s < r.last; ++s)
-          remaining[s] += r.height;
+    size_t count = this->items.size();
+    tops.assign(count * count, 0);
+    for (size_t a = 0; a < count; ++a)
+      for (size_t b = 0; b < count; ++b)
+        tops[a * count + b] = getTop(this->items[a], this->items[b]);
   }
 
   Feasibility run() {
-    for (size_t s = 0; s < remaining.size(); ++s)
-      if (remaining[s] > capacity)
-        return Feasibility::Infeasible;
-    std::vector<int> all(items.size());
-    std::iota(all.begin(), all.end(), 0);
-    std::sort(all.begin(), all.end(), [&](int a, int b) {
-      return std::pair(items[a].first, a) < std::pair(items[b].first, b);
+    Open all;
+    for (size_t i = 0; i < items.size(); ++i)
+      all.push_back({static_cast<int>(i), 0});
+    std::sort(all.begin(), all.end(), [&](const Entry &a, const Entry &b) {
+      return std::pair(items[a.item].first, a.item) < std::pair(items[b.item].first, b.item);
     });
-    bool found = solve(all);
-    if (found)
+    if (!mayFit(all))
+      return Feasibility::Infeasible;
+    if (solve(all))
       return Feasibility::Feasible;
     return stopped ? Feasibility::Unknown : Feasibility::Infeasible;
   }
@@ -92,26 +93,57 @@ public:
   const std::vector<Item> &getItems() const { return items; }
 
 private:
-  struct Change {
-    int section;
-    int64_t floor;
+  /// An unplaced item and the lowest address that the placed ones leave it.
+  struct Entry {
+    int item;
+    int64_t low;
   };
+  using Open = std::vector<Entry>; ///< sorted by the items' first section
 
-  int64_t getLowest(const Item &item) const {
-    int64_t lowest = 0;
-    for (const Rectangle &r : item.rectangles)
-      for (int s = r.first; s < r.last; ++s)
-        lowest = std::max(lowest, floors[s]);
-    return (lowest + alignment - 1) / alignment * alignment;
+  /// How far above its own address \p a reaches where \p b is alive; 0: nowhere.
+  static int64_t getTop(const Item &a, const Item &b) {
+    int64_t top = 0;
+    for (const Rectangle &r : a.rectangles)
+      for (const Rectangle &s : b.rectangles)
+        if (r.first < s.last && s.first < r.last)
+          top = std::max(top, r.height);
+    return top;
   }
 
-  /// Cuts \p open (sorted by first section) into independent groups and solves each.
-  bool solve(const std::vector<int> &open) {
+  /// False if the items do not fit above their lowest addresses: in each section
+  /// the free memory starts at the lowest of them.
+  bool mayFit(const Open &open) {
+    int first = static_cast<int>(load.size()), last = 0;
+    for (const Entry &entry : open) {
+      const Item &item = items[entry.item];
+      if (entry.low + item.height > capacity)
+        return false;
+      first = std::min(first, item.first);
+      last = std::max(last, item.last);
+    }
+    if (first >= last)
+      return true;
+    std::fill(load.begin() + first, load.begin() + last, 0);
+    std::fill(lowest.begin() + first, lowest.begin() + last, capacity);
+    for (const Entry &entry : open)
+      for (const Rectangle &r : items[entry.item].rectangles)
+        for (int s = r.first; s < r.last; ++s) {
+          load[s] += r.height;
+          lowest[s] = std::min(lowest[s], entry.low);
+        }
+    for (int s = first; s < last; ++s)
+      if (load[s] > 0 && lowest[s] + load[s] > capacity)
+        return false;
+    return true;
+  }
+
+  /// Cuts \p open into groups that are not alive together and solves each.
+  bool solve(const Open &open) {
+    std::vector<std::pair<size_t, size_t>> groups;
     size_t begin = 0;
     int reach = 0;
-    std::vector<std::pair<size_t, size_t>> groups;
     for (size_t i = 0; i < open.size(); ++i) {
-      const Item &item = items[open[i]];
+      const Item &item = items[open[i].item];
       if (i > begin && item.first >= reach) {
         groups.emplace_back(begin, i);
         begin = i;
@@ -120,21 +152,29 @@ private:
     }
     if (begin < open.size())
       groups.emplace_back(begin, open.size());
-    if (groups.size() == 1)
-      return place(open, -1, -1);
     // Small groups first: they fail fast.
     std::sort(groups.begin(), groups.end(), [](auto a, auto b) {
       return std::pair(a.second - a.first, a) < std::pair(b.second - b.first, b);
     });
     for (auto [from, to] : groups)
-      if (!place(std::vector<int>(open.begin() + from, open.begin() + to), -1, -1))
+      if (!place(Open(open.begin() + from, open.begin() + to), -1, -1))
         return false;
+    return true;
+  }
+
+  bool isConnected(const Open &open) const {
+    int reach = open.empty() ? 0 : items[open.front().item].last;
+    for (const Entry &entry : open) {
+      if (items[entry.item].first >= reach)
+        return false;
+      reach = std::max(reach, items[entry.item].last);
+    }
     return true;
   }
 
   /// Places the connected items \p open, none below \p lastOffset; at that address
   /// only items that follow \p lastRank.
-  bool place(const std::vector<int> &open, int64_t lastOffset, int lastRank) {
+  bool place(const Open &open, int64_t lastOffset, int lastRank) {
     if (open.empty())
       return true;
     budget.spend();
@@ -142,27 +182,33 @@ private:
       stopped = true;
       return false;
     }
-    struct Candidate {
-      int64_t offset;
-      int item;
-    };
-    std::vector<Candidate> candidates;
     int64_t lowestTop = capacity;
-    for (int i : open) {
-      int64_t offset = std::max(getLowest(items[i]), lastOffset);
-      if (offset + items[i].height > capacity)
-        return false;
-      lowestTop = std::min(lowestTop, offset + items[i].height);
-      candidates.push_back({offset, i});
-    }
-    std::erase_if(candidates, [&](const Candidate &c) {
-      return c.offset >= lowestTop || (c.offset == lastOffset && items[c.item].rank < lastRank);
+    for (const Entry &entry : open)
+      lowestTop = std::min(lowestTop, entry.low + items[entry.item].height);
+    std::vector<Entry> candidates;
+    for (const Entry &entry : open)
+      if (entry.low < lowestTop &&
+          (entry.low != lastOffset || items[entry.item].rank > lastRank))
+        candidates.push_back(entry);
+    std::sort(candidates.begin(), candidates.end(), [&](const Entry &a, const Entry &b) {
+      return std::pair(a.low, items[a.item].rank) < std::pair(b.low, items[b.item].rank);
     });
-    std::sort(candidates.begin(), candidates.end(), [&](const Candidate &a, const Candidate &b) {
-      return std::pair(a.offset, items[a.item].rank) < std::pair(b.offset, items[b.item].rank);
-    });
-    for (const Candidate &c : candidates) {
-      if (tryPlace(open, c.item, c.offset))
+    Open rest;
+    for (const Entry &chosen : candidates) {
+      rest.clear();
+      const int64_t *top = &tops[static_cast<size_t>(chosen.item) * items.size()];
+      for (const Entry &entry : open) {
+        if (entry.item == chosen.item)
+          continue;
+        int64_t low = std::max(entry.low, chosen.low);
+        if (top[entry.item] > 0)
+          low = std::max(low, (chosen.low + top[entry.item] + alignment - 1) / alignment * alignment);
+        rest.push_back({entry.item, low});
+      }
+      if (!mayFit(rest))
+        continue;
+      offsets[chosen.item] = chosen.low;
+      if (isConnected(rest) ? place(rest, chosen.low, items[chosen.item].rank) : solve(rest))
         return true;
       if (stopped)
         return false;
@@ -170,80 +216,11 @@ private:
     return false;
   }
 
-  bool tryPlace(const std::vector<int> &open, int chosen, int64_t offset) {
-    const Item &item = items[chosen];
-    size_t mark = changes.size();
-    int first = item.first, last = item.last;
-    for (int i : open) {
-      first = std::min(first, items[i].first);
-      last = std::max(last, items[i].last);
-    }
-    for (const Rectangle &r : item.rectangles) {
-      for (int s = r.first; s < r.last; ++s) {
-        remaining[s] -= r.height;
-        changes.push_back({s, floors[s]});
-        floors[s] = offset + r.height;
-      }
-    }
-    bool possible = true;
-    for (int s = first; s < last && possible; ++s) {
-      if (remaining[s] == 0)
-        continue;
-      if (floors[s] < offset) {
-        changes.push_back({s, floors[s]});
-        floors[s] = offset;
-      }
-      possible = floors[s] + remaining[s] <= capacity;
-    }
-    bool found = false;
-    if (possible) {
-      std::vector<int> rest;
-      rest.reserve(open.size() - 1);
-      for (int i : open)
-        if (i != chosen)
-          rest.push_back(i);
-      offsets[chosen] = offset;
-      found = descend(rest, offset, item.rank);
-    }
-    if (!found) {
-      while (changes.size() > mark) {
-        floors[changes.back().section] = changes.back().floor;
-        changes.pop_back();
-      }
-      for (const Rectangle &r : item.rectangles)
-        for (int s = r.first; s < r.last; ++s)
-          remaining[s] += r.height;
-    }
-    return found;
-  }
-
-  bool descend(const std::vector<int> &rest, int64_t offset, int rank) {
-    int reach = rest.empty() ? 0 : items[rest.front()].last;
-    for (int i : rest) {
-      if (items[i].first >= reach) {
-        // A failed attempt must leave no trace of the groups that were solved.
-        size_t mark = changes.size();
-        std::vector<int64_t> saved = remaining;
-        if (solve(rest))
-          return true;
-        while (changes.size() > mark) {
-          floors[changes.back().section] = changes.back().floor;
-          changes.pop_back();
-        }
-        remaining = std::move(saved);
-        return false;
-      }
-      reach = std::max(reach, items[i].last);
-    }
-    return place(rest, offset, rank);
-  }
-
   const int64_t capacity, alignment;
   std::vector<Item> items;
-  std::vector<int64_t> floors;    ///< per section: where free memory starts
-  std::vector<int64_t> remaining; ///< per section: memory of unplaced items
+  std::vector<int64_t> tops;         ///< getTop of every pair
+  std::vector<int64_t> load, lowest; ///< scratch of mayFit
   std::vector<int64_t> offsets;
-  std::vector<Change> changes; ///< of floors, to be undone
   int64_t nodeLimit;
   SearchBudget &budget;
   bool stopped = false;
@@ -330,8 +307,8 @@ std::vector<Item> makeItems(const PackingProblem &problem, const std::vector<siz
   return items;
 }
 
-/// The orders of trial: by sum of memory alive beside an item, by height, by
-/// duration, by area. Which one works best differs between problems.
+/// The orders of trial: by duration, by the memory alive beside an item and then
+/// area or duration, by height. Which one works best differs between problems.
 void rankItems(std::vector<Item> &items, int numSections, int variant) {
   std::vector<int64_t> load(numSections, 0);
   for (const Item &item : items)
@@ -349,11 +326,11 @@ void rankItems(std::vector<Item> &items, int numSections, int variant) {
     }
     switch (variant % 4) {
     case 0:
-      return std::tuple(-duration, -pressure, -area);
+      return std::tuple(-duration, -area, -pressure);
     case 1:
       return std::tuple(-pressure, -area, -duration);
     case 2:
-      return std::tuple(-area, -pressure, -duration);
+      return std::tuple(-pressure, -duration, -area);
     default:
       return std::tuple(-item.height, -duration, -pressure);
     }
@@ -396,7 +373,7 @@ Feasibility placeAll(const PackingProblem &problem, const std::vector<size_t> &m
     std::vector<Item> items = makeItems(problem, members, chains, numSections);
     // Short runs with every order, then longer ones.
     int64_t left = std::max<int64_t>(1, nodeLimit / static_cast<int64_t>(ways.size()));
-    for (int64_t slice = std::min<int64_t>(left, 2000); left > 0; slice *= 8) {
+    for (int64_t slice = std::min<int64_t>(left, 2000); left > 0; slice *= 4) {
       bool decided = false;
       for (int variant = 0; variant < 4 && left > 0; ++variant) {
         rankItems(items, numSections, variant);

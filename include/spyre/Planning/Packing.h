@@ -58,7 +58,7 @@ struct PackingOptions {
   /// on what to leave out or on the peak. (The plan may still not keep all.)
   bool mustKeepAll = false;
   /// Search steps; the search is deterministic as long as this is what ends it.
-  int64_t nodeLimit = 2000000;
+  int64_t nodeLimit = 200000;
   /// Seconds; 0: none.
   double timeLimitInSeconds = 0;
 };
