@@ -13,9 +13,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "spyre/Runtime/Transfer.h"
+#include "spyre/Numerics/DL16.h"
 #include "spyre/Numerics/HostConversion.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 using namespace spyre;
@@ -257,18 +259,20 @@ std::optional<Error> spyre::runtime::fillConstant(const ArgumentSpec &spec, uint
                                                   int64_t sizeInBytes) {
   int64_t width = spyre::getWidthInBytes(spec.deviceFormat);
   double value = spec.value.value_or(0);
-  if (width == 0 || !canConvert(HostType::Float64, spec.deviceFormat)) {
-    // Integer formats: the value is a whole number.
-    int64_t whole = static_cast<int64_t>(value);
-    if (width == 0 || !canConvert(HostType::Int64, spec.deviceFormat))
-      return Error{"a constant cannot be kept in " + std::string(getFormatName(spec.deviceFormat))};
-    if (auto error = convertToDevice(HostType::Int64, &whole, 0, spec.deviceFormat, device,
-                                     sizeInBytes / width))
-      return Error{"a constant: " + error->reason};
+  if (spec.deviceFormat == DataFormat::SEN169_FP16) {
+    // Rounded once, whatever the host type of the scalar is.
+    std::fill_n(reinterpret_cast<uint16_t *>(device), sizeInBytes / 2, encodeDL16Saturating(value));
     return std::nullopt;
   }
-  if (auto error = convertToDevice(HostType::Float64, &value, 0, spec.deviceFormat, device,
-                                   sizeInBytes / width))
-    return Error{"a constant: " + error->reason};
+  bool isFloat = canConvert(HostType::Float32, spec.deviceFormat);
+  float single = static_cast<float>(value);
+  int64_t whole = isFloat || !(std::fabs(value) < 0x1p62) ? 0 : static_cast<int64_t>(value);
+  HostType type = isFloat ? HostType::Float32 : HostType::Int64;
+  if (width == 0 || !canConvert(type, spec.deviceFormat) || (!isFloat && double(whole) != value))
+    return Error{"constant " + std::to_string(value) + " cannot be kept in " +
+                 std::string(getFormatName(spec.deviceFormat))};
+  const void *host = isFloat ? static_cast<const void *>(&single) : &whole;
+  if (auto error = convertToDevice(type, host, 0, spec.deviceFormat, device, sizeInBytes / width))
+    return Error{"constant: " + error->reason};
   return std::nullopt;
 }

@@ -1,0 +1,126 @@
+//===- Options.cpp - The command line of spyre-run --------------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Flags are accepted as --flag=value and --flag value.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Options.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+using namespace spyre::tools;
+
+const char *const spyre::tools::kHelpText =
+    R"(spyre-run - runs a bundle directory on the device emulator
+
+usage: spyre-run DIR [options]
+
+  --bind FILE.json     what each argument is, for a bundle without launch_spec.json
+  -i SHAPE@TYPE        the next argument is an input with the default layout
+  -o SHAPE@TYPE        the next argument is an output with the default layout
+                       (types: fp16 bf16 fp32 int32 int64 bool, or PyTorch's names)
+  --inputs F.npz       arrays in0, in1, ...; without it seeded random data
+  --outputs F.npz      where the results out0, out1, ... go
+  --expect F.npz       compare with its arrays ref0... if present, else out0...
+  --rtol X, --atol X   |got - expected| <= atol + rtol |expected|; without them
+                       the error is measured against max(rms(expected), |expected|)
+                       and bounded as the documentation of the runners says
+  --check              checked mode: report accesses that a program must not make
+  --threads N          threads that execute work slices (default: one a processor)
+  --seed N             of random inputs and of what undefined lanes hold
+  --device NAME|FILE   device description (default: spyre)
+  --stats=FILE.json    counters of the run
+  --help               this text
+
+example:
+  spyre-run softmax_512x1024 -i 512x1024@fp16 -o 512x1024@fp16 --inputs x.npz --expect y.npz --check
+
+exit status: 0 success, 1 the input or the comparison failed, 2 wrong usage
+)";
+
+std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int argc,
+                                                                             char **argv) {
+  RunOptions options;
+  std::string problem;
+  auto number = [&](const std::string &flag, const std::string &text) {
+    char *end = nullptr;
+    errno = 0;
+    double value = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end != 0 || !(value >= 0) || errno == ERANGE)
+      problem = flag + ": '" + text + "' is not a non-negative number";
+    return value;
+  };
+  auto whole = [&](const std::string &flag, const std::string &text, uint64_t max) -> uint64_t {
+    char *end = nullptr;
+    errno = 0;
+    uint64_t value = std::strtoull(text.c_str(), &end, 10);
+    if (text.empty() || text[0] < '0' || text[0] > '9' || *end != 0 || errno == ERANGE ||
+        value > max)
+      problem = flag + ": '" + text + "' is not a number from 0 to " + std::to_string(max);
+    return value;
+  };
+  for (int i = 1; i < argc && problem.empty(); ++i) {
+    std::string argument = argv[i];
+    if (argument == "--help" || argument == "-h")
+      return HelpRequest{};
+    if (argument.empty() || argument[0] != '-') {
+      if (!options.input.empty())
+        return UsageError{"more than one input: '" + options.input + "' and '" + argument + "'"};
+      options.input = argument;
+      continue;
+    }
+    if (argument == "--check") {
+      options.check = true;
+      continue;
+    }
+    std::string flag = argument, value;
+    bool hasValue = false;
+    if (size_t equal = argument.find('='); equal != std::string::npos && argument[1] == '-') {
+      flag = argument.substr(0, equal);
+      value = argument.substr(equal + 1);
+      hasValue = true;
+    }
+    std::string *text = flag == "--bind"      ? &options.bind
+                        : flag == "--inputs"  ? &options.inputs
+                        : flag == "--outputs" ? &options.outputs
+                        : flag == "--expect"  ? &options.expect
+                        : flag == "--stats"   ? &options.stats
+                        : flag == "--device"  ? &options.device
+                                              : nullptr;
+    bool known = text || flag == "-i" || flag == "-o" || flag == "--rtol" || flag == "--atol" ||
+                 flag == "--threads" || flag == "--seed";
+    if (!known)
+      return UsageError{"unknown option '" + flag + "'"};
+    if (!hasValue) {
+      if (i + 1 >= argc)
+        return UsageError{flag + " needs a value"};
+      value = argv[++i];
+    }
+    if (text)
+      *text = value;
+    else if (flag == "-i" || flag == "-o")
+      options.shortArguments.emplace_back(flag == "-o", value);
+    else if (flag == "--rtol")
+      options.rtol = number(flag, value);
+    else if (flag == "--atol")
+      options.atol = number(flag, value);
+    else if (flag == "--threads")
+      options.threads = static_cast<unsigned>(whole(flag, value, 256));
+    else
+      options.seed = whole(flag, value, UINT64_MAX);
+  }
+  if (!problem.empty())
+    return UsageError{problem};
+  if (options.input.empty())
+    return UsageError{"no input"};
+  if (!options.bind.empty() && !options.shortArguments.empty())
+    return UsageError{"--bind and -i/-o exclude each other"};
+  return options;
+}

@@ -1,0 +1,241 @@
+//===- spyre-run.cpp - Runs artefacts on the device emulator ----*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Load, copy in, launch, copy out, compare. A bundle directory of ours brings its
+// plan and launch spec; for a foreign one the Loader makes the plan from
+// bundle.mlir and --bind (or -i and -o) says what the arguments are.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Arrays.h"
+#include "Options.h"
+
+#include "spyre/Loader/Loader.h"
+#include "spyre/Support/JsonReader.h"
+
+#include "mlir/IR/MLIRContext.h"
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sys/resource.h>
+
+using namespace spyre;
+using namespace spyre::tools;
+using runtime::Error;
+using runtime::HostTensor;
+
+namespace {
+
+int fail(const std::string &message) {
+  std::fprintf(stderr, "spyre-run: error: %s\n", message.c_str());
+  return 1;
+}
+
+/// The description of the arguments that the command line gives, if any.
+runtime::Result<std::optional<runtime::LaunchSpec>> readBinding(const RunOptions &options) {
+  if (!options.bind.empty()) {
+    auto text = runtime::readTextFile(options.bind);
+    if (auto *error = std::get_if<Error>(&text))
+      return *error;
+    auto read = runtime::readLaunchSpec(std::get<std::string>(text));
+    if (auto *error = std::get_if<runtime::FileError>(&read))
+      return Error{options.bind + (error->where.empty() ? "" : ":" + error->where) + ": " +
+                   error->message};
+    return std::optional(std::move(std::get<runtime::LaunchSpec>(read)));
+  }
+  if (options.shortArguments.empty())
+    return std::optional<runtime::LaunchSpec>();
+  runtime::LaunchSpec spec;
+  unsigned numInputs = 0, numOutputs = 0;
+  for (const auto &[isOutput, text] : options.shortArguments) {
+    auto argument = parseShortArgument(text, isOutput, isOutput ? numOutputs++ : numInputs++);
+    if (auto *error = std::get_if<Error>(&argument))
+      return *error;
+    spec.arguments.push_back(std::move(std::get<runtime::ArgumentSpec>(argument)));
+  }
+  return std::optional(std::move(spec));
+}
+
+runtime::Result<runtime::Bundle> load(const RunOptions &options) {
+  namespace fs = std::filesystem;
+  std::error_code code;
+  if (!fs::exists(options.input, code))
+    return Error{options.input + ": no such file or directory"};
+  if (!fs::is_directory(options.input, code))
+    return Error{options.input + ": not a bundle directory"};
+  auto binding = readBinding(options);
+  if (auto *error = std::get_if<Error>(&binding))
+    return *error;
+  auto &spec = std::get<std::optional<runtime::LaunchSpec>>(binding);
+  if (!spec && !fs::exists(options.input + "/launch_spec.json", code))
+    return Error{options.input + ": it has no launch_spec.json; say what its arguments are with "
+                                 "--bind, or with -i and -o"};
+  std::optional<runtime::Plan> plan;
+  if (!fs::exists(options.input + "/plan.json", code)) {
+    mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+    auto loaded = loadBundlePlan(options.input, context);
+    if (mlir::failed(loaded))
+      return Error{options.input + ": no plan can be made from its bundle.mlir"};
+    plan = std::move(*loaded);
+  }
+  return runtime::loadBundle(options.input, std::move(plan), std::move(spec));
+}
+
+struct Outcome {
+  double maxAbsError = 0, maxRelError = 0;
+  bool compared = false;
+};
+
+/// Compares every result with the expected arrays. False: they differ.
+bool compareAll(const std::map<std::string, HostTensor> &outputs, const npz::Archive &expected,
+                const RunOptions &options, Outcome &outcome) {
+  bool good = true;
+  outcome.compared = true;
+  for (const auto &[name, tensor] : outputs) {
+    const npz::Array *array = npz::lookup(expected, "ref" + name.substr(3));
+    if (!array)
+      array = npz::lookup(expected, name);
+    if (!array) {
+      good = false;
+      fail(options.expect + ": it has neither ref" + name.substr(3) + " nor " + name);
+      continue;
+    }
+    Comparison comparison = compare(tensor, *array, options.rtol, options.atol);
+    outcome.maxAbsError = std::max(outcome.maxAbsError, comparison.maxAbsError);
+    outcome.maxRelError = std::max(outcome.maxRelError, comparison.maxRelError);
+    if (!comparison.equal) {
+      good = false;
+      fail(name + " differs from " + options.expect + ": " + comparison.message);
+    }
+  }
+  for (const auto &[name, array] : expected)
+    if (name.compare(0, 3, "out") == 0 && !outputs.count(name)) {
+      good = false;
+      fail(options.expect + ": it has " + name + ", the program has no such result");
+    }
+  return good;
+}
+
+std::string statsJson(runtime::Runtime &runtime, const runtime::Bundle &bundle,
+                      const Outcome &outcome, double seconds) {
+  const runtime::Counters &counters = runtime.getEmulator().getCounters();
+  json::Document stats;
+  stats["bundles"] = 1;
+  stats["device_ops"] = counters.launches;
+  stats["hbm_read_bytes_counted"] = counters.readInBytes;
+  stats["hbm_write_bytes_counted"] = counters.writtenInBytes;
+  stats["lx_bytes_peak"] = counters.peakLXInBytes;
+  stats["pool_bytes"] = std::max(bundle.plan.poolInBytes, bundle.spec.poolInBytes);
+  stats["run_s"] = seconds;
+  if (outcome.compared) {
+    stats["max_abs_error"] = outcome.maxAbsError;
+    stats["max_rel_error"] = outcome.maxRelError;
+  }
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  stats["peak_rss_bytes"] = int64_t(usage.ru_maxrss) * 1024;
+  return stats.dump(2) + "\n";
+}
+
+int run(const RunOptions &options) {
+  auto device = Device::resolve(options.device);
+  if (auto *message = std::get_if<std::string>(&device))
+    return fail(*message);
+  auto loaded = load(options);
+  if (auto *error = std::get_if<Error>(&loaded))
+    return fail(error->message);
+  const runtime::Bundle &bundle = std::get<runtime::Bundle>(loaded);
+
+  npz::Archive given, expected;
+  if (!options.inputs.empty()) {
+    auto archive = npz::readNpz(options.inputs);
+    if (auto *error = std::get_if<npz::Error>(&archive))
+      return fail(error->message);
+    given = std::move(std::get<npz::Archive>(archive));
+  }
+  if (!options.expect.empty()) {
+    auto archive = npz::readNpz(options.expect);
+    if (auto *error = std::get_if<npz::Error>(&archive))
+      return fail(error->message);
+    expected = std::move(std::get<npz::Archive>(archive));
+  }
+  std::map<std::string, HostTensor> inputs;
+  for (const runtime::ArgumentSpec &spec : bundle.spec.arguments) {
+    if ((spec.role != runtime::Role::Input && spec.role != runtime::Role::InputOutput) ||
+        inputs.count(spec.array))
+      continue;
+    if (options.inputs.empty()) {
+      inputs[spec.array] = makeRandom(spec.dtype, spec.shape, options.seed * 1000 + inputs.size());
+      continue;
+    }
+    const npz::Array *array = npz::lookup(given, spec.array);
+    if (!array)
+      return fail(options.inputs + ": input " + spec.array + " is missing");
+    auto tensor = toHostTensor(*array, spec.dtype);
+    if (auto *error = std::get_if<Error>(&tensor))
+      return fail(options.inputs + ": " + spec.array + ": " + error->message);
+    inputs[spec.array] = std::move(std::get<HostTensor>(tensor));
+  }
+
+  runtime::EmulatorOptions emulatorOptions;
+  emulatorOptions.checked = options.check;
+  emulatorOptions.numThreads = options.threads;
+  emulatorOptions.seed = options.seed;
+  auto begin = std::chrono::steady_clock::now();
+  runtime::Runtime runtime(std::get<Device>(device), emulatorOptions);
+  auto result = runtime::runBundle(runtime, bundle, inputs);
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const runtime::Emulator &emulator = runtime.getEmulator();
+  for (const runtime::Report &report : emulator.getReports())
+    std::fprintf(stderr, "spyre-run: check: %s\n", report.toString().c_str());
+  int64_t silent = emulator.getNumReports() - int64_t(emulator.getReports().size());
+  if (silent > 0)
+    std::fprintf(stderr, "spyre-run: check: and %lld more\n", static_cast<long long>(silent));
+  if (auto *error = std::get_if<Error>(&result))
+    return fail(error->message);
+  const auto &outputs = std::get<std::map<std::string, HostTensor>>(result);
+
+  if (!options.outputs.empty()) {
+    npz::Archive archive;
+    for (const auto &[name, tensor] : outputs)
+      archive.emplace_back(name, toNumpy(tensor));
+    if (auto error = npz::writeNpz(options.outputs, archive))
+      return fail(error->message);
+  }
+  Outcome outcome;
+  bool good = options.expect.empty() || compareAll(outputs, expected, options, outcome);
+  if (!options.stats.empty()) {
+    std::ofstream os(options.stats);
+    os << statsJson(runtime, bundle, outcome, seconds);
+    os.close();
+    if (!os)
+      return fail(options.stats + ": cannot write the file");
+  }
+  if (emulator.getNumReports() > 0)
+    return fail(std::to_string(emulator.getNumReports()) +
+                (emulator.getNumReports() == 1 ? " access was" : " accesses were") +
+                " reported by checked mode");
+  return good ? 0 : 1;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  auto parsed = parseOptions(argc, argv);
+  if (std::holds_alternative<HelpRequest>(parsed)) {
+    std::fputs(kHelpText, stdout);
+    return 0;
+  }
+  if (auto *error = std::get_if<UsageError>(&parsed)) {
+    std::fprintf(stderr, "spyre-run: %s (--help shows the usage)\n", error->message.c_str());
+    return 2;
+  }
+  return run(std::get<RunOptions>(parsed));
+}
