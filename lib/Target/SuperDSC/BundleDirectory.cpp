@@ -30,6 +30,14 @@ static bool hasPool(func::FuncOp function, const std::optional<rt::LaunchSpec> &
          (spec && function.getNumArguments() == spec->arguments.size() + 1);
 }
 
+/// The message names the path; no place in the program is to blame.
+static LogicalResult reportWriteError(MLIRContext *context,
+                                      const std::optional<std::string> &error) {
+  if (error)
+    return emitError(UnknownLoc::get(context)) << *error;
+  return success();
+}
+
 LogicalResult mlir::sdsc::writeBundleFiles(ModuleOp module, ::spyre::AtomicDirectory &directory,
                                            const std::string &prefix,
                                            const sd::WriteOptions &options) {
@@ -53,10 +61,8 @@ LogicalResult mlir::sdsc::writeBundleFiles(ModuleOp module, ::spyre::AtomicDirec
   if (failed(plan))
     return failure();
 
-  auto report = [&](const std::optional<std::string> &error) -> LogicalResult {
-    if (error)
-      return emitError(function.getLoc()) << *error;
-    return success();
+  auto report = [&](const std::optional<std::string> &error) {
+    return reportWriteError(module.getContext(), error);
   };
 
   // Descriptors: those that are executed under the name that the execution gives
@@ -123,10 +129,8 @@ LogicalResult mlir::sdsc::writeBundleFiles(ModuleOp module, ::spyre::AtomicDirec
 LogicalResult mlir::sdsc::writeBundleDirectory(ModuleOp module, StringRef dir,
                                                const sd::WriteOptions &options) {
   ::spyre::AtomicDirectory directory;
-  auto report = [&](const std::optional<std::string> &error) -> LogicalResult {
-    if (error)
-      return emitError(module.getLoc()) << *error;
-    return success();
+  auto report = [&](const std::optional<std::string> &error) {
+    return reportWriteError(module.getContext(), error);
   };
   if (failed(report(directory.open(dir.str(), {"bundle.mlir"}))) ||
       failed(writeBundleFiles(module, directory, "", options)))
