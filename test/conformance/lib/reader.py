@@ -23,7 +23,8 @@ POISON = 0xFF
 SEGMENT = 1 << 34
 REDUCTIONS = {"sum", "mean", "max", "min", "exx2"}
 # Operations that may widen or narrow, moving data only.
-COPIES = {"identity", "ReStickifyOpHBM", "shuffle", "dl16tofp32", "fp32todl16"}
+RESTICKIFY = "ReStickifyOpHBM"
+COPIES = {"identity", RESTICKIFY, "shuffle", "dl16tofp32", "fp32todl16"}
 
 
 class Unknown(Exception):
@@ -67,7 +68,12 @@ def decode(raw, form):
     raise Unknown(f"format {form}")
 
 
-WIDTH = {"SEN169_FP16": 2, "IEEE_FP32": 4, "IEEE_INT32": 4}
+class Widths(dict):
+    def __missing__(self, form):
+        raise Unknown(f"format {form}")
+
+
+WIDTH = Widths({"SEN169_FP16": 2, "IEEE_FP32": 4, "IEEE_INT32": 4})
 
 
 class Outputs:
@@ -106,14 +112,14 @@ class Memory:
         return ("hbm", base), top - base * SEGMENT, addresses - base * SEGMENT
 
     def read(self, space, core, addresses, form):
-        width = WIDTH.get(form) or 0
+        width = WIDTH[form]
         key, top, offsets = self.locate(space, core, addresses)
         data = self.part(key, top + width)
         raw = data[offsets[..., None] + np.arange(width)]
         return decode(np.ascontiguousarray(raw), form)[..., 0]
 
     def write(self, space, core, addresses, values, form):
-        width = WIDTH.get(form) or 0
+        width = WIDTH[form]
         key, top, offsets = self.locate(space, core, addresses)
         data = self.part(key, top + width)
         codes = np.ascontiguousarray(encode(np.broadcast_to(values, addresses.shape), form))
@@ -158,6 +164,21 @@ class Tensor:
         entries = self.node.get("backGapCore_", {}).get(dim, {})
         return int(entries.get("-1", entries.get(str(core), 0)))
 
+    def inside(self, core):
+        """Which elements of a core's slice the operand has: all, but for a padded restickify."""
+        dims, sizes = self.descriptor.dims, self.descriptor.core_size
+        result = np.ones([1] * len(dims), bool)
+        if self.descriptor.function != RESTICKIFY:
+            return result
+        for axis, dim in enumerate(dims):
+            if dim in self.order and dim != self.stick and self.gap(dim, core):
+                whole = self.descriptor.size[dim] if self.space == "hbm" else sizes[dim]
+                first = self.descriptor.slice_of[core].get(dim, 0) * sizes[dim] if self.space == "hbm" else 0
+                index = first + np.arange(sizes[dim])
+                shape = [-1 if i == axis else 1 for i in range(len(dims))]
+                result = result & (index < whole - self.gap(dim, core)).reshape(shape)
+        return result
+
     def offsets(self, core, sizes):
         """Byte offsets from the start, an axis a dim of the operation (1 where the operand lacks it)."""
         dims = self.descriptor.dims
@@ -166,7 +187,8 @@ class Tensor:
         for dim in self.order:
             scale = self.scale.get(dim, 1)
             extent = self.descriptor.size[dim] if self.space == "hbm" else sizes[dim]
-            extent += self.gap(dim, core)
+            # A restickify's gap is what the operand lacks of a padded N (section 9, unconfirmed).
+            extent += -self.gap(dim, core) if self.descriptor.function == RESTICKIFY else self.gap(dim, core)
             axis = dims.index(dim)
             index = np.arange(sizes[dim])
             if dim == self.stick:
@@ -234,8 +256,12 @@ class Descriptor:
         if isinstance(result, tuple):  # exx2: two lanes of the stick
             for lane, part in enumerate(result):
                 memory.write(self.output.space, core, addresses + lane * self.output.width, part, self.output.format)
-        else:
-            memory.write(self.output.space, core, addresses, result, self.output.format)
+            return
+        inside = self.output.inside(core)
+        if not inside.all():
+            inside = np.broadcast_to(inside, addresses.shape)
+            addresses, result = addresses[inside], np.broadcast_to(result, addresses.shape)[inside]
+        memory.write(self.output.space, core, addresses, result, self.output.format)
 
     def is_contraction(self):
         return self.function in REDUCTIONS or self.function == "batchmatmul"
@@ -249,7 +275,13 @@ class Descriptor:
 
     def load(self, memory, bound, core, tensor, lane=0):
         addresses = tensor.start(core, bound) + tensor.offsets(core, self.core_size) + lane * tensor.width
-        return memory.read(tensor.space, core, addresses, tensor.format)
+        inside = tensor.inside(core)
+        if inside.all():
+            return memory.read(tensor.space, core, addresses, tensor.format)
+        inside = np.broadcast_to(inside, addresses.shape)
+        values = np.full(addresses.shape, np.nan)
+        values[inside] = memory.read(tensor.space, core, addresses[inside], tensor.format)
+        return values
 
     def masked(self, values, core):
         """The first input with its invalid elements replaced by the mask constant."""
