@@ -73,6 +73,13 @@ spyre::compiler::CompileFlags::getOptions() const {
   return options;
 }
 
+void spyre::compiler::releaseFlag(StringRef name) {
+  auto &registered = cl::getRegisteredOptions();
+  auto it = registered.find(name);
+  if (it != registered.end())
+    it->second->removeArgument();
+}
+
 void spyre::compiler::registerMLIRFlags() {
   mlir::registerMLIRContextCLOptions();
   mlir::registerPassManagerCLOptions();

@@ -31,6 +31,7 @@ int main(int argc, char **argv) {
   cl::opt<std::string> input(cl::Positional, cl::desc("IN.mlir"), cl::cat(category));
   cl::opt<std::string> output("o", cl::desc("Program directory to write"), cl::value_desc("dir"),
                               cl::cat(category));
+  releaseFlag("stats");
   cl::opt<std::string> statsFile("stats", cl::desc("Write statistics as JSON"),
                                  cl::value_desc("file"), cl::cat(category));
   registerMLIRFlags();

@@ -37,6 +37,10 @@ private:
   llvm::cl::opt<bool> pretty;
 };
 
+/// Takes LLVM's flag \p name (--stats prints its statistics) off the command line,
+/// so that a tool can define its own. Call before defining it.
+void releaseFlag(llvm::StringRef name);
+
 /// Adds MLIR's own flags (--mlir-timing, --mlir-print-ir-after-all, crash
 /// reproducers, ...). Call once in main, before parsing.
 void registerMLIRFlags();
