@@ -8,6 +8,9 @@
 # that of include/spyre/Dialect/Spyre/IR.
 """Text of a planned module for a neutral program."""
 
+import copy
+import math
+
 from .neutral import Inexpressible, Loop
 
 SEGMENT = 1 << 34
@@ -91,13 +94,15 @@ class Writer:
 
     def write(self):
         signature = []
+        names = array_names(self.program)
+        # L3 has no name for what an updated argument becomes; then the binding says it all.
+        describe = all(role(self.program.buffers[index]) != "input_output" for index in self.arguments())
         for index in self.arguments():
             buffer = self.program.buffers[index]
             self.values[index] = f"%arg{len(signature)}"
-            attributes = [f"spyre.address = {buffer.address} : i64", f'spyre.role = "{role(buffer)}"']
-            arrays = array_names(self.program)[index]
-            if arrays[0]:
-                attributes.append(f'spyre.array = "{arrays[0]}"')
+            attributes = [f"spyre.address = {buffer.address} : i64"]
+            if describe:
+                attributes += [f'spyre.role = "{role(buffer)}"', f'spyre.array = "{names[index][0]}"']
             signature.append(f"{self.values[index]}: {self.type_of(index)} {{{', '.join(attributes)}}}")
         for index, buffer in enumerate(self.program.buffers):
             if index in self.values:
@@ -199,6 +204,18 @@ def write_module(program, name="sdsc_bundle"):
     return Writer(program, name).write()
 
 
+def written_elements(program, index):
+    """How many elements of a buffer the operations write, counted without overlaps."""
+    total = 0
+    for op in program.operations():
+        output = op.operands[-1]
+        if output.buffer == index:
+            used = set().union(*[e.inputs() for e in output.coordinates]) if output.coordinates else set()
+            extents = [*op.sizes, *[program.loop_counts[i] for i in op.loops]]
+            total += math.prod(extents[i] for i in used)
+    return total
+
+
 def runnable(program):
     """A copy in which whatever enters or leaves the case is an argument.
 
@@ -206,9 +223,11 @@ def runnable(program):
     could be put there before a launch. Buffers that are read first or that
     hold a final result become arguments in device memory; the others stay.
     """
-    import copy
-
     program = copy.deepcopy(program)
+    for index, buffer in enumerate(program.buffers):
+        # A result that the case writes only in part keeps the rest of what was there.
+        if buffer.written and not buffer.read_first and written_elements(program, index) < math.prod(buffer.shape):
+            buffer.read_first = True
     top = max([b.address // SEGMENT for b in program.buffers if b.space == "hbm"], default=-1) + 1
     for buffer in program.buffers:
         final = buffer.written and not buffer.read_after_write
