@@ -174,7 +174,18 @@ def fault_shows(fault, reference):
 
     Fault 10 (a cast's unaligned size) is marked on every unaligned cast; it
     shows where N_ of the stick dim is not what the operands have in memory.
+    Fault 12 (a slice that starts inside a stick) is marked by the reference's
+    coordinates; it shows where the operand really starts inside a stick.
     """
+    if fault == 12:
+        program = neutral.build_program(reference.case)
+        for op in program.operations():
+            for operand in op.operands:
+                buffer = program.buffers[operand.buffer]
+                stick = buffer.dim_order[-1] if buffer.dim_order else -1
+                if stick >= 0 and operand.coordinates[stick].constant % buffer.device_size[-1]:
+                    return True
+        return False
     if fault != 10:
         return True
     for spec, descriptor in zip(reference.case["specs"], reference.descriptors):
