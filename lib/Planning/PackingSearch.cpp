@@ -23,9 +23,11 @@
 #include "PackingSearch.h"
 
 #include <algorithm>
-#include <cassert>
+#include <array>
+#include <compare>
 #include <map>
 #include <numeric>
+#include <random>
 
 namespace spyre::planning {
 
@@ -64,10 +66,10 @@ struct Item {
 class Search {
 public:
   Search(int64_t capacity, int64_t alignment, std::vector<Item> items, int numSections,
-         int64_t nodeLimit, SearchBudget &budget)
-      : capacity(capacity), alignment(alignment), items(std::move(items)), load(numSections, 0),
-        lowest(numSections, 0), offsets(this->items.size(), 0), nodeLimit(nodeLimit),
-        budget(budget) {
+         bool isLowestFirst, int64_t nodeLimit, SearchBudget &budget)
+      : capacity(capacity), alignment(alignment), isLowestFirst(isLowestFirst),
+        items(std::move(items)), load(numSections, 0), lowest(numSections, 0),
+        offsets(this->items.size(), 0), nodeLimit(nodeLimit), budget(budget) {
     size_t count = this->items.size();
     tops.assign(count * count, 0);
     for (size_t a = 0; a < count; ++a)
@@ -137,6 +139,28 @@ private:
     return true;
   }
 
+  /// A cheap part of mayFit: false if \p item at \p offset leaves a section too
+  /// little for the others, whose memory and lowest address per section from \p
+  /// first on are given (the item's own included).
+  bool mayPrecede(const Item &item, int64_t offset, const std::vector<int64_t> &openLoad,
+                  const std::vector<int64_t> &openLowest, int first) const {
+    auto check = [&](int from, int to, int64_t height) {
+      for (int s = from - first; s < to - first; ++s) {
+        int64_t others = openLoad[s] - height;
+        if (others > 0 && std::max(openLowest[s], offset + height) + others > capacity)
+          return false;
+      }
+      return true;
+    };
+    int reach = first;
+    for (const Rectangle &r : item.rectangles) {
+      if (!check(reach, r.first, 0) || !check(r.first, r.last, r.height))
+        return false;
+      reach = r.last;
+    }
+    return check(reach, first + static_cast<int>(openLoad.size()), 0);
+  }
+
   /// Cuts \p open into groups that are not alive together and solves each.
   bool solve(const Open &open) {
     std::vector<std::pair<size_t, size_t>> groups;
@@ -191,10 +215,25 @@ private:
           (entry.low != lastOffset || items[entry.item].rank > lastRank))
         candidates.push_back(entry);
     std::sort(candidates.begin(), candidates.end(), [&](const Entry &a, const Entry &b) {
-      return std::pair(a.low, items[a.item].rank) < std::pair(b.low, items[b.item].rank);
+      int rankOfA = items[a.item].rank, rankOfB = items[b.item].rank;
+      return isLowestFirst ? std::pair(a.low, rankOfA) < std::pair(b.low, rankOfB)
+                           : rankOfA < rankOfB;
     });
+    if (!mayFit(open))
+      return false;
+    // As mayFit leaves it for all that are open.
+    int first = static_cast<int>(load.size()), last = 0;
+    for (const Entry &entry : open) {
+      first = std::min(first, items[entry.item].first);
+      last = std::max(last, items[entry.item].last);
+    }
+    const std::vector<int64_t> openLoad(load.begin() + first, load.begin() + last);
+    const std::vector<int64_t> openLowest(lowest.begin() + first, lowest.begin() + last);
+
     Open rest;
     for (const Entry &chosen : candidates) {
+      if (!mayPrecede(items[chosen.item], chosen.low, openLoad, openLowest, first))
+        continue;
       rest.clear();
       const int64_t *top = &tops[static_cast<size_t>(chosen.item) * items.size()];
       for (const Entry &entry : open) {
@@ -204,8 +243,10 @@ private:
         if (top[entry.item] > 0)
           low = std::max(low, (chosen.low + top[entry.item] + alignment - 1) / alignment * alignment);
         rest.push_back({entry.item, low});
+        if (low + items[entry.item].height > capacity)
+          break;
       }
-      if (!mayFit(rest))
+      if (rest.size() + 1 < open.size() || !mayFit(rest))
         continue;
       offsets[chosen.item] = chosen.low;
       if (isConnected(rest) ? place(rest, chosen.low, items[chosen.item].rank) : solve(rest))
@@ -217,6 +258,7 @@ private:
   }
 
   const int64_t capacity, alignment;
+  const bool isLowestFirst; ///< order of trial: by address, then rank; else by rank
   std::vector<Item> items;
   std::vector<int64_t> tops;         ///< getTop of every pair
   std::vector<int64_t> load, lowest; ///< scratch of mayFit
@@ -307,41 +349,61 @@ std::vector<Item> makeItems(const PackingProblem &problem, const std::vector<siz
   return items;
 }
 
-/// The orders of trial: by duration, by the memory alive beside an item and then
-/// area or duration, by height. Which one works best differs between problems.
-void rankItems(std::vector<Item> &items, int numSections, int variant) {
+constexpr int kNumOrders = 6;
+
+/// Sets the items' ranks. The orders of trial: by duration, by the memory alive
+/// beside an item, by area, by height, each with others behind it; which one works
+/// best differs between problems. Restarts after the first shake the order a
+/// little, each in its own, repeatable way.
+void rankItems(std::vector<Item> &items, int numSections, int order, int restart) {
   std::vector<int64_t> load(numSections, 0);
   for (const Item &item : items)
     for (const Rectangle &r : item.rectangles)
       for (int s = r.first; s < r.last; ++s)
         load[s] += r.height;
-  std::vector<int> order(items.size());
-  std::iota(order.begin(), order.end(), 0);
-  auto key = [&](const Item &item) {
+  std::mt19937_64 random(restart);
+  struct Key {
+    double primary;
+    int64_t secondary, tertiary;
+    size_t item;
+    auto operator<=>(const Key &) const = default;
+  };
+  std::vector<Key> keys;
+  for (size_t i = 0; i < items.size(); ++i) {
+    const Item &item = items[i];
     int64_t pressure = 0, area = 0, duration = item.last - item.first;
     for (const Rectangle &r : item.rectangles) {
       area += r.height * (r.last - r.first);
       for (int s = r.first; s < r.last; ++s)
         pressure = std::max(pressure, load[s]);
     }
-    switch (variant % 4) {
+    std::array<int64_t, 3> key;
+    switch (order) {
     case 0:
-      return std::tuple(-duration, -area, -pressure);
+      key = {duration, area, pressure};
+      break;
     case 1:
-      return std::tuple(-pressure, -area, -duration);
+      key = {pressure, area, duration};
+      break;
     case 2:
-      return std::tuple(-pressure, -duration, -area);
+      key = {pressure, duration, area};
+      break;
+    case 3:
+      key = {item.height, duration, pressure};
+      break;
+    case 4:
+      key = {area, duration, pressure};
+      break;
     default:
-      return std::tuple(-item.height, -duration, -pressure);
+      key = {duration, pressure, area};
+      break;
     }
-  };
-  std::vector<std::tuple<int64_t, int64_t, int64_t>> keys;
-  for (const Item &item : items)
-    keys.push_back(key(item));
-  std::sort(order.begin(), order.end(),
-            [&](int a, int b) { return std::pair(keys[a], a) < std::pair(keys[b], b); });
-  for (size_t i = 0; i < order.size(); ++i)
-    items[order[i]].rank = i;
+    double shake = restart > 0 ? 1 + static_cast<double>(random() % 256) / 1024 : 1;
+    keys.push_back({-static_cast<double>(key[0]) * shake, -key[1], -key[2], i});
+  }
+  std::sort(keys.begin(), keys.end());
+  for (size_t i = 0; i < keys.size(); ++i)
+    items[keys[i].item].rank = i;
 }
 
 } // namespace
@@ -371,14 +433,16 @@ Feasibility placeAll(const PackingProblem &problem, const std::vector<size_t> &m
   for (const Chains &chains : ways) {
     int numSections = 0;
     std::vector<Item> items = makeItems(problem, members, chains, numSections);
-    // Short runs with every order, then longer ones.
+    // Short runs with every order, then longer ones: an order that works does so
+    // at once. Small problems are settled in one go.
     int64_t left = std::max<int64_t>(1, nodeLimit / static_cast<int64_t>(ways.size()));
-    for (int64_t slice = std::min<int64_t>(left, 2000); left > 0; slice *= 4) {
+    int64_t slice = items.size() <= 16 ? left : std::min<int64_t>(left, 1000);
+    for (int restart = 0; left > 0; ++restart, slice += slice / 4) {
       bool decided = false;
-      for (int variant = 0; variant < 4 && left > 0; ++variant) {
-        rankItems(items, numSections, variant);
+      for (int variant = 0; variant < 2 * kNumOrders && left > 0; ++variant) {
+        rankItems(items, numSections, variant % kNumOrders, restart);
         Search search(capacity, problem.alignmentInBytes, items, numSections,
-                      std::min(slice, left), budget);
+                      /*isLowestFirst=*/variant >= kNumOrders, std::min(slice, left), budget);
         int64_t before = budget.nodesLeft;
         Feasibility result = search.run();
         left -= std::max<int64_t>(1, before - budget.nodesLeft);
