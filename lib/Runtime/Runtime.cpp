@@ -20,8 +20,7 @@
 using namespace spyre;
 using namespace spyre::runtime;
 
-Runtime::Runtime(Device device, EmulatorOptions options)
-    : emulator(std::move(device), options) {}
+Runtime::Runtime(Device device, EmulatorOptions options) : emulator(std::move(device), options) {}
 
 Runtime::~Runtime() = default;
 
@@ -80,8 +79,7 @@ std::optional<Error> Runtime::copyIn(const ArgumentSpec &spec, const HostTensor 
   return std::nullopt;
 }
 
-std::optional<Error> Runtime::copyOut(const ArgumentSpec &spec, int64_t address,
-                                      HostTensor &host) {
+std::optional<Error> Runtime::copyOut(const ArgumentSpec &spec, int64_t address, HostTensor &host) {
   auto target = findBuffer(emulator, spec, address);
   if (auto *error = std::get_if<Error>(&target))
     return *error;
@@ -145,8 +143,8 @@ std::optional<Error> Runtime::runSteps(const Bundle &bundle, const std::vector<S
     std::string name = launch.descriptor + " (" + descriptor->second.opFunc + ")";
     for (size_t l = 0; l < loopVariables.size(); ++l)
       name += (l ? ", " : ", iteration ") + std::to_string(loopVariables[l]);
-    auto error = emulator.execute(
-        descriptor->second, name, [&](int64_t id) -> std::optional<int64_t> {
+    auto error =
+        emulator.execute(descriptor->second, name, [&](int64_t id) -> std::optional<int64_t> {
           auto it = std::lower_bound(bound.begin(), bound.end(), std::pair(id, INT64_MIN));
           if (it == bound.end() || it->first != id)
             return std::nullopt;
@@ -174,8 +172,8 @@ std::optional<Error> Runtime::launch(const Bundle &bundle, const std::vector<int
     if (addresses[k] >= 0)
       continue;
     if (spec.role != Role::Constant)
-      return release(Error{bundle.directory + ": argument " + std::to_string(k) +
-                           " has no buffer"});
+      return release(
+          Error{bundle.directory + ": argument " + std::to_string(k) + " has no buffer"});
     auto size = getDeviceSizeInBytes(spec);
     if (auto *error = std::get_if<Error>(&size))
       return release(*error);
@@ -219,7 +217,10 @@ std::string shapeText(const std::vector<int64_t> &shape) {
 struct Allocations {
   Runtime &runtime;
   std::vector<int64_t> addresses;
+  int64_t pool = -1;
   ~Allocations() {
+    if (pool >= 0)
+      runtime.free(pool);
     for (int64_t address : addresses)
       if (address >= 0)
         runtime.free(address);
@@ -228,12 +229,33 @@ struct Allocations {
 
 } // namespace
 
+std::optional<Error> spyre::runtime::checkCapacity(const Bundle &bundle, const Device &device) {
+  int64_t total = std::max(bundle.plan.poolInBytes, bundle.spec.poolInBytes);
+  for (const ArgumentSpec &spec : bundle.spec.arguments) {
+    auto size = getDeviceSizeInBytes(spec);
+    if (auto *error = std::get_if<Error>(&size))
+      return *error;
+    std::string name = spec.array.empty() ? "a constant" : spec.array;
+    if (std::get<int64_t>(size) > device.getMemoryInBytes())
+      return Error{name + ": " + std::to_string(std::get<int64_t>(size)) +
+                   " bytes are more than the device memory of " +
+                   std::to_string(device.getMemoryInBytes()) + " bytes"};
+    total += std::get<int64_t>(size);
+    if (total > device.getMemoryInBytes())
+      return Error{bundle.directory + ": arguments and pool need more than the device memory of " +
+                   std::to_string(device.getMemoryInBytes()) + " bytes"};
+  }
+  return std::nullopt;
+}
+
 Result<std::map<std::string, HostTensor>>
 spyre::runtime::runBundle(Runtime &runtime, const Bundle &bundle,
                           const std::map<std::string, HostTensor> &inputs) {
   const Device &device = runtime.getEmulator().getDevice();
   DeviceMemory &memory = runtime.getEmulator().getMemory();
-  Allocations allocations{runtime, {}};
+  if (auto error = checkCapacity(bundle, device))
+    return *error;
+  Allocations allocations{runtime, {}, -1};
   // Descriptors with concrete addresses expect argument k at the start of a segment.
   bool concrete = !bundle.spec.symbolicArguments;
   int64_t segment = 0;
@@ -241,9 +263,9 @@ spyre::runtime::runBundle(Runtime &runtime, const Bundle &bundle,
     auto pool = memory.allocateAt(0, bundle.spec.poolInBytes, "the pool");
     if (auto *error = std::get_if<Error>(&pool))
       return *error;
+    allocations.pool = 0;
     segment = 1;
   }
-  std::optional<Error> failure;
   for (const ArgumentSpec &spec : bundle.spec.arguments) {
     allocations.addresses.push_back(-1);
     bool read = spec.role == Role::Input || spec.role == Role::InputOutput;
@@ -254,10 +276,9 @@ spyre::runtime::runBundle(Runtime &runtime, const Bundle &bundle,
       return *error;
     if (concrete && segment >= device.getNumArgumentSegments())
       return Error{bundle.directory + ": more arguments than segments of device memory"};
-    auto address =
-        concrete ? memory.allocateAt(segment++ * device.getSegmentInBytes(),
-                                     std::get<int64_t>(size), spec.array)
-                 : memory.allocate(std::get<int64_t>(size), spec.array);
+    auto address = concrete ? memory.allocateAt(segment++ * device.getSegmentInBytes(),
+                                                std::get<int64_t>(size), spec.array)
+                            : memory.allocate(std::get<int64_t>(size), spec.array);
     if (auto *error = std::get_if<Error>(&address))
       return *error;
     allocations.addresses.back() = std::get<int64_t>(address);
@@ -268,12 +289,12 @@ spyre::runtime::runBundle(Runtime &runtime, const Bundle &bundle,
       return Error{"input " + spec.array + " is missing"};
     HostTensor host = input->second;
     if (host.dtype != spec.dtype)
-      return Error{"input " + spec.array + " has type " +
-                   std::string(getHostTypeName(host.dtype)) + ", the program takes " +
-                   std::string(getHostTypeName(spec.dtype))};
+      return Error{"input " + spec.array + " has type " + std::string(getHostTypeName(host.dtype)) +
+                   ", the program takes " + std::string(getHostTypeName(spec.dtype))};
     if (host.shape == spec.view && !spec.view.empty())
       host.shape = spec.shape;
-    if (host.shape != spec.shape || host.data.size() != HostTensor::create(spec.dtype, spec.shape).data.size())
+    if (host.shape != spec.shape ||
+        int64_t(host.data.size()) != host.getNumElements() * spyre::getWidthInBytes(spec.dtype))
       return Error{"input " + spec.array + " has shape " + shapeText(host.shape) +
                    ", the program takes " + shapeText(spec.shape)};
     if (auto error = runtime.copyIn(spec, host, allocations.addresses.back()))

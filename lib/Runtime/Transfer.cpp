@@ -226,14 +226,14 @@ std::optional<Error> spyre::runtime::copyToDevice(const ArgumentSpec &spec, cons
     return *error;
   const Walk &walk = std::get<Walk>(prepared);
   std::memset(device, 0, std::get<int64_t>(size));
-  return walk.run(spec, [&](int64_t to, int64_t from, int64_t stride,
-                            int64_t count) -> std::optional<Error> {
-    auto error = convertToDevice(spec.dtype, host.data.data() + from * walk.hostWidth, stride,
-                                 spec.deviceFormat, device + to * walk.deviceWidth, count);
-    if (error)
-      return conversionError(spec, from + error->element * stride, error->reason);
-    return std::nullopt;
-  });
+  return walk.run(
+      spec, [&](int64_t to, int64_t from, int64_t stride, int64_t count) -> std::optional<Error> {
+        auto error = convertToDevice(spec.dtype, host.data.data() + from * walk.hostWidth, stride,
+                                     spec.deviceFormat, device + to * walk.deviceWidth, count);
+        if (error)
+          return conversionError(spec, from + error->element * stride, error->reason);
+        return std::nullopt;
+      });
 }
 
 std::optional<Error>
@@ -243,16 +243,16 @@ spyre::runtime::copyToHost(const ArgumentSpec &spec, const uint8_t *device, Host
   if (auto *error = std::get_if<Error>(&prepared))
     return *error;
   const Walk &walk = std::get<Walk>(prepared);
-  return walk.run(spec, [&](int64_t from, int64_t to, int64_t stride,
-                            int64_t count) -> std::optional<Error> {
-    if (checkRead)
-      checkRead(from * walk.deviceWidth, count * walk.deviceWidth);
-    auto error = convertToHost(spec.deviceFormat, device + from * walk.deviceWidth, spec.dtype,
-                               host.data.data() + to * walk.hostWidth, stride, count);
-    if (error)
-      return conversionError(spec, to + error->element * stride, error->reason);
-    return std::nullopt;
-  });
+  return walk.run(
+      spec, [&](int64_t from, int64_t to, int64_t stride, int64_t count) -> std::optional<Error> {
+        if (checkRead)
+          checkRead(from * walk.deviceWidth, count * walk.deviceWidth);
+        auto error = convertToHost(spec.deviceFormat, device + from * walk.deviceWidth, spec.dtype,
+                                   host.data.data() + to * walk.hostWidth, stride, count);
+        if (error)
+          return conversionError(spec, to + error->element * stride, error->reason);
+        return std::nullopt;
+      });
 }
 
 std::optional<Error> spyre::runtime::fillConstant(const ArgumentSpec &spec, uint8_t *device,

@@ -175,8 +175,8 @@ std::optional<Member> readEntry(std::string_view bytes, size_t &at) {
 } // namespace
 
 int64_t spyre::npz::getWidthInBytes(std::string_view type) {
-  for (std::string_view known : {"b1", "i1", "u1", "i2", "u2", "f2", "i4", "u4", "f4", "i8", "u8",
-                                 "f8", "c8", "c16"})
+  for (std::string_view known :
+       {"b1", "i1", "u1", "i2", "u2", "f2", "i4", "u4", "f4", "i8", "u8", "f8", "c8", "c16"})
     if (type == known)
       return std::stoll(std::string(type.substr(1)));
   return 0;
@@ -285,8 +285,8 @@ std::variant<Archive, Error> spyre::npz::parseNpz(std::string_view bytes) {
     if (local > bytes.size() || local + 30 > bytes.size() ||
         readLE<uint32_t>(bytes, local) != 0x04034b50)
       return Error{"member '" + member->name + "' is damaged"};
-    size_t data = local + 30 + readLE<uint16_t>(bytes, local + 26) +
-                  readLE<uint16_t>(bytes, local + 28);
+    size_t data =
+        local + 30 + readLE<uint16_t>(bytes, local + 26) + readLE<uint16_t>(bytes, local + 28);
     if (data > bytes.size() || member->compressed > bytes.size() - data)
       return Error{"member '" + member->name + "' is truncated"};
     std::string_view raw = bytes.substr(data, member->compressed);
@@ -323,9 +323,9 @@ std::string spyre::npz::serializeNpz(const Archive &archive) {
     // Sizes always in the 64-bit extra field: one form for all arrays.
     std::string common;
     appendLE<uint16_t>(common, 45);
-    appendLE<uint16_t>(common, 0); // flags
-    appendLE<uint16_t>(common, 0); // stored
-    appendLE<uint16_t>(common, 0); // time
+    appendLE<uint16_t>(common, 0);  // flags
+    appendLE<uint16_t>(common, 0);  // stored
+    appendLE<uint16_t>(common, 0);  // time
     appendLE<uint16_t>(common, 33); // 1980-01-01
     appendLE<uint32_t>(common, crc);
     appendLE<uint32_t>(common, 0xffffffffu);

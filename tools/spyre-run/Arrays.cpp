@@ -167,8 +167,11 @@ double spyre::tools::getElement(const HostTensor &tensor, int64_t i) {
   case HostType::Float8E5M2FNUZ:
     return decodeSmallFloat(kE5M2FNUZ, *from);
   default:
-    return getElement(npz::Array{getNumpyType(tensor.dtype), {}, std::vector<uint8_t>(
-                          from, from + spyre::getWidthInBytes(tensor.dtype))}, 0);
+    return getElement(
+        npz::Array{getNumpyType(tensor.dtype),
+                   {},
+                   std::vector<uint8_t>(from, from + spyre::getWidthInBytes(tensor.dtype))},
+        0);
   }
 }
 
@@ -258,7 +261,10 @@ Result<ArgumentSpec> spyre::tools::parseShortArgument(const std::string &text, b
   if (at == std::string::npos)
     return fail("no type");
   std::string name = text.substr(at + 1);
-  name = name == "fp16" ? "float16" : name == "bf16" ? "bfloat16" : name == "fp32" ? "float32" : name;
+  name = name == "fp16"   ? "float16"
+         : name == "bf16" ? "bfloat16"
+         : name == "fp32" ? "float32"
+                          : name;
   std::optional<HostType> type = parseHostType(name);
   if (!type)
     return fail("unknown type '" + name + "'");

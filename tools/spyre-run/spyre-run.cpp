@@ -24,6 +24,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <new>
+#include <stdexcept>
 #include <sys/resource.h>
 
 using namespace spyre;
@@ -153,6 +155,8 @@ int run(const RunOptions &options) {
     return fail(error->message);
   const runtime::Bundle &bundle = std::get<runtime::Bundle>(loaded);
 
+  if (auto error = runtime::checkCapacity(bundle, std::get<Device>(device)))
+    return fail(error->message);
   npz::Archive given, expected;
   if (!options.inputs.empty()) {
     auto archive = npz::readNpz(options.inputs);
@@ -237,5 +241,12 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "spyre-run: %s (--help shows the usage)\n", error->message.c_str());
     return 2;
   }
-  return run(std::get<RunOptions>(parsed));
+  // Arrays come in the sizes that files ask for.
+  try {
+    return run(std::get<RunOptions>(parsed));
+  } catch (const std::bad_alloc &) {
+    return fail("the host does not have the memory that this run needs");
+  } catch (const std::length_error &) {
+    return fail("an array is larger than the host can address");
+  }
 }

@@ -38,8 +38,8 @@ struct StickShadow {
   std::bitset<kStickInBytes> written;
   /// Written, but with what the unit leaves in lanes that nobody defined.
   std::bitset<kStickInBytes> undefined;
-  int32_t owner = -1;  ///< core that wrote last; -1: the host or nobody
-  uint32_t epoch = 0;  ///< execution in which it did
+  int32_t owner = -1; ///< core that wrote last; -1: the host or nobody
+  uint32_t epoch = 0; ///< execution in which it did
 };
 
 /// A run of whole sticks.

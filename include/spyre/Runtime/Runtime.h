@@ -68,6 +68,10 @@ private:
   Emulator emulator;
 };
 
+/// Whether the arguments and the pool of \p bundle fit in device memory; an error
+/// if not. To be asked before host arrays of these sizes are made.
+std::optional<Error> checkCapacity(const Bundle &bundle, const Device &device);
+
 /// Allocates, copies in, launches and copies out: a program of one bundle.
 /// \p inputs: arrays by name as the spec calls them. The result holds outN.
 Result<std::map<std::string, HostTensor>>

@@ -335,8 +335,7 @@ void Execution::checkRead(const Operand &operand, int core, int64_t offset, int6
     ReportKind kind = ReportKind::NeverWritten;
     if (operand.isLX())
       for (int other = 0; other < int(emulator.scratchpads.size()); ++other)
-        if (other != core &&
-            emulator.scratchpads[other].getShadow(at / kStickInBytes).written[i]) {
+        if (other != core && emulator.scratchpads[other].getShadow(at / kStickInBytes).written[i]) {
           kind = ReportKind::OtherCoresLX;
           message = operand.tensor->name + " reads what only core " + std::to_string(other) +
                     " has in its scratchpad";
@@ -409,8 +408,8 @@ void Execution::applyMask(int core, const int64_t *index, int inner, int64_t len
     int64_t begin = mask.firstInvalid - origin, end = begin + mask.count;
     float value = static_cast<float>(maskValue);
     if (dim == inner)
-      std::fill(row + std::clamp<int64_t>(begin, 0, length), row + std::clamp<int64_t>(end, 0, length),
-                value);
+      std::fill(row + std::clamp<int64_t>(begin, 0, length),
+                row + std::clamp<int64_t>(end, 0, length), value);
     else if (index[dim] >= begin && index[dim] < end)
       std::fill(row, row + length, value);
   }
@@ -495,10 +494,10 @@ std::optional<Error> Execution::run() {
   if (!executable) {
     if (emulator.options.checked)
       return std::nullopt;
-    return Error{emulator.reports.empty() ? name + ": an address is wrong"
-                                          : emulator.reports[std::min<size_t>(
-                                                before, emulator.reports.size() - 1)]
-                                                .toString()};
+    return Error{
+        emulator.reports.empty()
+            ? name + ": an address is wrong"
+            : emulator.reports[std::min<size_t>(before, emulator.reports.size() - 1)].toString()};
   }
   count();
   ++emulator.epoch;

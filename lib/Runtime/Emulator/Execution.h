@@ -85,8 +85,8 @@ private:
                 int64_t padded, CoreResult &result, RunFn run, SplatFn splat);
   void loadRow(const Operand &operand, int core, const int64_t *index, int inner, int64_t length,
                int64_t padded, float *row, CoreResult &result);
-  void loadRawRow(const Operand &operand, int core, const int64_t *index, int inner,
-                  int64_t length, int64_t padded, uint8_t *row, CoreResult &result);
+  void loadRawRow(const Operand &operand, int core, const int64_t *index, int inner, int64_t length,
+                  int64_t padded, uint8_t *row, CoreResult &result);
   void applyMask(int core, const int64_t *index, int inner, int64_t length, float *row) const;
   void checkRead(const Operand &operand, int core, int64_t offset, int64_t bytes,
                  CoreResult &result);

@@ -33,25 +33,20 @@ template <typename Fn> void map2(const float *const *in, float *out, int64_t n, 
 }
 
 #define UNARY(NAME, EXPR)                                                                          \
-  {                                                                                                \
-    NAME, Structure::Pointwise,                                                                    \
-        [](const float *const *in, float *out, int64_t n, const double *) {                        \
-          map1(in, out, n, [](float x) -> float { return EXPR; });                                 \
-        }                                                                                          \
-  }
+  {NAME, Structure::Pointwise, [](const float *const *in, float *out, int64_t n, const double *) { \
+     map1(in, out, n, [](float x) -> float { return EXPR; });                                      \
+   }}
 #define BINARY(NAME, EXPR)                                                                         \
-  {                                                                                                \
-    NAME, Structure::Pointwise,                                                                    \
-        [](const float *const *in, float *out, int64_t n, const double *) {                        \
-          map2(in, out, n, [](float x, float y) -> float { return EXPR; });                        \
-        }                                                                                          \
-  }
+  {NAME, Structure::Pointwise, [](const float *const *in, float *out, int64_t n, const double *) { \
+     map2(in, out, n, [](float x, float y) -> float { return EXPR; });                             \
+   }}
 
 float sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }
 /// 0 * inf is no number, but x * sigmoid(x) tends to 0.
 float silu(float x) { return x == -INFINITY ? 0.0f : x * sigmoid(x); }
+/// 1 + erf(x) by erfc, which keeps its digits where the sum is nearly zero.
 float gelu(float x) {
-  return x == -INFINITY ? 0.0f : 0.5f * x * (1.0f + std::erf(x * 0.70710678118654752f));
+  return x == -INFINITY ? 0.0f : 0.5f * x * std::erfc(x * -0.70710678118654752f);
 }
 
 void clip(const float *const *in, float *out, int64_t n, const double *c) {
@@ -61,9 +56,8 @@ void clip(const float *const *in, float *out, int64_t n, const double *c) {
 
 void softplus(const float *const *in, float *out, int64_t n, const double *c) {
   float beta = static_cast<float>(c[0]), threshold = static_cast<float>(c[1]);
-  map1(in, out, n, [=](float x) {
-    return x * beta > threshold ? x : std::log1p(std::exp(x * beta)) / beta;
-  });
+  map1(in, out, n,
+       [=](float x) { return x * beta > threshold ? x : std::log1p(std::exp(x * beta)) / beta; });
 }
 
 void where3(const float *const *in, float *out, int64_t n, const double *) {

@@ -35,14 +35,14 @@ struct Operand {
   const sdsc::Tensor *tensor = nullptr;
   unsigned position = 0; ///< in the descriptor's tensors
   DataFormat format = DataFormat::SEN169_FP16;
-  int64_t width = 2;             ///< bytes of an element
-  std::vector<OperandDim> dims;  ///< as the operation's dims
-  int stickDim = -1;             ///< the (innermost) dim in its stick; -1: lane 0 only
-  std::vector<int64_t> start;    ///< address per core
-  int64_t endOffset = 0;         ///< bytes from a start to the end of its last stick
-  int64_t numSticks = 1;         ///< of one core's slice
-  std::vector<uint8_t *> data;   ///< per core, the host address of \c start
-  std::vector<Block *> block;    ///< per core
+  int64_t width = 2;                ///< bytes of an element
+  std::vector<OperandDim> dims;     ///< as the operation's dims
+  int stickDim = -1;                ///< the (innermost) dim in its stick; -1: lane 0 only
+  std::vector<int64_t> start;       ///< address per core
+  int64_t endOffset = 0;            ///< bytes from a start to the end of its last stick
+  int64_t numSticks = 1;            ///< of one core's slice
+  std::vector<uint8_t *> data;      ///< per core, the host address of \c start
+  std::vector<Block *> block;       ///< per core
   std::vector<int64_t> blockOffset; ///< per core, \c start inside the block
   /// Gather: this is the value tensor, addressed along \c indirectDim by numbers.
   int indirectDim = -1;

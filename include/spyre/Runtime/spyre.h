@@ -1,0 +1,108 @@
+/*===- spyre.h - The runtime's C interface ------------------------*- C -*-===*\
+|*
+|* Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+|* Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+|*
+|*===----------------------------------------------------------------------===*|
+|*
+|* Devices, buffers, bundles, launches and streams for callers in any language.
+|* Handles are opaque; every function that can fail returns a status, and
+|* spyre_last_error() of the calling thread says why. Nothing throws.
+|* Arrays cross as dense row-major memory with a dtype name of PyTorch and a shape.
+|*
+\*===----------------------------------------------------------------------===*/
+
+#ifndef SPYRE_RUNTIME_SPYRE_H
+#define SPYRE_RUNTIME_SPYRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Raised when a function changes; functions are only ever added within one. */
+#define SPYRE_API_VERSION 1
+uint32_t spyre_api_version(void);
+
+typedef enum { SPYRE_OK = 0, SPYRE_ERROR = 1 } spyre_status;
+
+/* Why the last call of this thread failed; empty if it did not. */
+const char *spyre_last_error(void);
+
+typedef struct spyre_device spyre_device;
+typedef struct spyre_buffer spyre_buffer;
+typedef struct spyre_bundle spyre_bundle;
+typedef struct spyre_stream spyre_stream;
+
+typedef struct {
+  const char *name;     /* device description: variant or file; NULL: the card */
+  int checked;          /* report accesses that a program must not make */
+  uint32_t num_threads; /* 0: one a processor */
+  uint64_t seed;        /* of what undefined lanes hold */
+} spyre_device_options;
+
+/* An emulated device. NULL options: defaults. */
+spyre_status spyre_device_create(const spyre_device_options *options, spyre_device **device);
+void spyre_device_destroy(spyre_device *device);
+
+typedef struct {
+  uint64_t launches; /* descriptors executed */
+  uint64_t read_bytes;
+  uint64_t written_bytes;
+  uint64_t peak_lx_bytes;
+  uint64_t used_bytes; /* device memory allocated now */
+  uint64_t reports;    /* of checked mode */
+} spyre_counters;
+spyre_status spyre_device_counters(spyre_device *device, spyre_counters *counters);
+/* The i-th report of checked mode, NULL past the last one kept. Valid until the
+ * device runs again. */
+const char *spyre_device_report(spyre_device *device, uint64_t i);
+
+/* Device memory. Destroying a device leaves its buffers unusable, not freed. */
+spyre_status spyre_buffer_create(spyre_device *device, uint64_t size_in_bytes, const char *name,
+                                 spyre_buffer **buffer);
+void spyre_buffer_destroy(spyre_buffer *buffer);
+
+/* A bundle directory with plan.json and launch_spec.json. spec_file: another
+ * launch spec (a binding), or NULL. */
+spyre_status spyre_bundle_load(const char *directory, const char *spec_file,
+                               spyre_bundle **bundle);
+void spyre_bundle_destroy(spyre_bundle *bundle);
+size_t spyre_bundle_num_arguments(const spyre_bundle *bundle);
+/* Bytes of device memory that argument k needs; 0 if there is no such argument. */
+uint64_t spyre_bundle_argument_size(const spyre_bundle *bundle, size_t k);
+
+/* A dense row-major host array. */
+typedef struct {
+  const char *dtype; /* "float16", "int64", ... */
+  const int64_t *shape;
+  size_t rank;
+  void *data;
+  size_t size_in_bytes;
+} spyre_array;
+
+/* Copies between an array and a buffer in the layout of the bundle's argument k. */
+spyre_status spyre_copy_in(spyre_bundle *bundle, size_t k, const spyre_array *array,
+                           spyre_buffer *buffer);
+spyre_status spyre_copy_out(spyre_bundle *bundle, size_t k, spyre_buffer *buffer,
+                            const spyre_array *array);
+
+/* Runs the bundle with a buffer an argument; NULL for constant arguments. */
+spyre_status spyre_launch(spyre_device *device, spyre_bundle *bundle,
+                          spyre_buffer *const *buffers, size_t num_buffers);
+
+/* Work in order, beside the caller. What a queued launch uses must stay alive until
+ * spyre_stream_synchronize, which also returns the first error. */
+spyre_status spyre_stream_create(spyre_device *device, spyre_stream **stream);
+void spyre_stream_destroy(spyre_stream *stream);
+spyre_status spyre_stream_launch(spyre_stream *stream, spyre_bundle *bundle,
+                                 spyre_buffer *const *buffers, size_t num_buffers);
+spyre_status spyre_stream_synchronize(spyre_stream *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SPYRE_RUNTIME_SPYRE_H */

@@ -1,0 +1,161 @@
+//===- CApiTest.cpp - The C interface on a bundle directory -----*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Loads, copies, launches and streams through spyre.h only; and what a damaged
+// directory or a wrong array gets for an answer.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Runtime/spyre.h"
+
+#include "gtest/gtest.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string read(const fs::path &file) {
+  std::ifstream is(file, std::ios::binary);
+  return std::string((std::istreambuf_iterator<char>(is)), std::istreambuf_iterator<char>());
+}
+void write(const fs::path &file, const std::string &text) {
+  std::ofstream(file, std::ios::binary) << text;
+}
+
+/// A copy of the foreign bundle add_64x256 with a plan of our own beside it.
+class CApi : public testing::Test {
+protected:
+  void SetUp() override {
+    const char *data = std::getenv("SPYRE_TEST_DATA");
+    fs::path root = data ? fs::path(data) : fs::path(SPYRE_SOURCE_DIR) / "test/data";
+    source = root / "superdsc/bundles/small/add_64x256";
+    if (!fs::exists(source))
+      GTEST_SKIP() << "no reference data";
+    directory = fs::temp_directory_path() / ("spyre-capi-" + std::to_string(getpid()));
+    fs::create_directories(directory);
+    fs::copy_file(source / "sdsc_0.json", directory / "sdsc_0.json",
+                  fs::copy_options::overwrite_existing);
+    write(directory / "launch_spec.json", read(source / "bind.json"));
+    // Each core has two of the 64 rows; ids count through tensors and cores.
+    std::string plan = R"({"version": 1, "name": "f", "arguments": 3, "pool": false,
+      "pool_bytes": 0, "steps": [{"launch": "sdsc_0.json", "symbols": [)";
+    for (int t = 0; t < 3; ++t)
+      for (int core = 0; core < 32; ++core)
+        plan += std::string(t + core ? "," : "") + R"({"id": )" +
+                std::to_string(-1 - t * 32 - core) + R"(, "base": )" + std::to_string(t) +
+                R"(, "offset": )" + std::to_string(core * 256) + "}";
+    write(directory / "plan.json", plan + "]}]}");
+    spyre_device_options options = {nullptr, 1, 2, 0};
+    ASSERT_EQ(spyre_device_create(&options, &device), SPYRE_OK) << spyre_last_error();
+  }
+  void TearDown() override {
+    spyre_device_destroy(device);
+    if (!directory.empty())
+      fs::remove_all(directory);
+  }
+  std::string loadError() {
+    spyre_bundle *bundle = nullptr;
+    EXPECT_EQ(spyre_bundle_load(directory.c_str(), nullptr, &bundle), SPYRE_ERROR);
+    EXPECT_EQ(bundle, nullptr);
+    return spyre_last_error();
+  }
+
+  fs::path source, directory;
+  spyre_device *device = nullptr;
+};
+
+TEST_F(CApi, AddsTwoArrays) {
+  spyre_bundle *bundle = nullptr;
+  ASSERT_EQ(spyre_bundle_load(directory.c_str(), nullptr, &bundle), SPYRE_OK) << spyre_last_error();
+  ASSERT_EQ(spyre_bundle_num_arguments(bundle), 3u);
+  EXPECT_EQ(spyre_bundle_argument_size(bundle, 0), 64u * 256 * 2);
+  EXPECT_EQ(spyre_bundle_argument_size(bundle, 3), 0u);
+  spyre_buffer *buffers[3];
+  for (size_t k = 0; k < 3; ++k)
+    ASSERT_EQ(spyre_buffer_create(device, spyre_bundle_argument_size(bundle, k), "b", &buffers[k]),
+              SPYRE_OK);
+  const int64_t shape[2] = {64, 256};
+  // Halves 1.0 and 2.0 in turn; 0x3c00 is 1, 0x4000 is 2, 0x4200 is 3.
+  std::vector<uint16_t> one(64 * 256, 0x3c00), two(64 * 256, 0x4000), sum(64 * 256);
+  spyre_array a = {"float16", shape, 2, one.data(), one.size() * 2};
+  spyre_array b = {"float16", shape, 2, two.data(), two.size() * 2};
+  spyre_array c = {"float16", shape, 2, sum.data(), sum.size() * 2};
+  ASSERT_EQ(spyre_copy_in(bundle, 0, &a, buffers[0]), SPYRE_OK) << spyre_last_error();
+  ASSERT_EQ(spyre_copy_in(bundle, 1, &b, buffers[1]), SPYRE_OK) << spyre_last_error();
+  ASSERT_EQ(spyre_launch(device, bundle, buffers, 3), SPYRE_OK) << spyre_last_error();
+  ASSERT_EQ(spyre_copy_out(bundle, 2, buffers[2], &c), SPYRE_OK) << spyre_last_error();
+  EXPECT_EQ(sum, std::vector<uint16_t>(64 * 256, 0x4200));
+
+  spyre_counters counters;
+  ASSERT_EQ(spyre_device_counters(device, &counters), SPYRE_OK);
+  EXPECT_EQ(counters.launches, 1u);
+  EXPECT_EQ(counters.read_bytes, 2u * 64 * 256 * 2);
+  EXPECT_EQ(counters.written_bytes, 64u * 256 * 2);
+  EXPECT_EQ(counters.reports, 0u);
+  EXPECT_EQ(spyre_device_report(device, 0), nullptr);
+
+  spyre_stream *stream = nullptr;
+  ASSERT_EQ(spyre_stream_create(device, &stream), SPYRE_OK);
+  spyre_buffer *twice[3] = {buffers[2], buffers[0], buffers[2]};
+  ASSERT_EQ(spyre_stream_launch(stream, bundle, twice, 3), SPYRE_OK);
+  ASSERT_EQ(spyre_stream_launch(stream, bundle, twice, 3), SPYRE_OK);
+  ASSERT_EQ(spyre_stream_synchronize(stream), SPYRE_OK) << spyre_last_error();
+  ASSERT_EQ(spyre_copy_out(bundle, 2, buffers[2], &c), SPYRE_OK);
+  EXPECT_EQ(sum[7], 0x4500); // 5
+  spyre_stream_destroy(stream);
+
+  // Mistakes of the caller.
+  spyre_array wrong = a;
+  wrong.dtype = "float32";
+  EXPECT_EQ(spyre_copy_in(bundle, 0, &wrong, buffers[0]), SPYRE_ERROR);
+  EXPECT_STREQ(spyre_last_error(), "in0: the array has type float32, the program takes float16");
+  EXPECT_EQ(spyre_launch(device, bundle, buffers, 2), SPYRE_ERROR);
+  EXPECT_EQ(spyre_copy_in(bundle, 9, &a, buffers[0]), SPYRE_ERROR);
+  EXPECT_STREQ(spyre_last_error(), "the bundle has no argument 9");
+  EXPECT_EQ(spyre_launch(device, nullptr, buffers, 3), SPYRE_ERROR);
+  spyre_buffer *none = nullptr;
+  EXPECT_EQ(spyre_buffer_create(device, uint64_t(1) << 50, "huge", &none), SPYRE_ERROR);
+  EXPECT_EQ(std::string(spyre_last_error()).find("huge: 1125899906842624 bytes are more"), 0u);
+  for (spyre_buffer *buffer : buffers)
+    spyre_buffer_destroy(buffer);
+  spyre_bundle_destroy(bundle);
+}
+
+TEST_F(CApi, NamesTheFileThatIsWrong) {
+  fs::path descriptor = directory / "sdsc_0.json";
+  std::string good = read(descriptor);
+  write(descriptor, good.substr(0, good.size() / 2));
+  EXPECT_NE(loadError().find("sdsc_0.json"), std::string::npos);
+  write(descriptor, "{}");
+  EXPECT_NE(loadError().find("sdsc_0.json"), std::string::npos);
+  fs::remove(descriptor);
+  EXPECT_EQ(loadError(), descriptor.string() + ": cannot open the file");
+  write(descriptor, good);
+  std::string plan = read(directory / "plan.json");
+  std::string newer = plan;
+  newer.replace(newer.find("1"), 1, "99");
+  write(directory / "plan.json", newer);
+  EXPECT_NE(loadError().find("newer"), std::string::npos);
+  std::string leaving = plan;
+  leaving.replace(leaving.find("sdsc_0"), 6, "../x");
+  write(directory / "plan.json", leaving);
+  EXPECT_EQ(loadError().find("descriptor file"), std::string::npos) << "the reader refuses first";
+  write(directory / "plan.json", plan);
+  fs::remove(directory / "launch_spec.json");
+  EXPECT_EQ(loadError(), (directory / "launch_spec.json").string() + ": cannot open the file");
+  EXPECT_EQ(spyre_bundle_load(nullptr, nullptr, nullptr), SPYRE_ERROR);
+}
+
+} // namespace

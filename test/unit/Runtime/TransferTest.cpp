@@ -1,0 +1,189 @@
+//===- TransferTest.cpp - Layout conversion, arrays in files ----*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every element lands where the layout says and nowhere else; tails are zero;
+// what cannot be converted names its element. And NumPy files, damaged ones too.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Runtime/Transfer.h"
+#include "spyre/Numerics/DL16.h"
+#include "spyre/Support/Npz.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <cstring>
+
+using namespace spyre;
+using namespace spyre::runtime;
+
+namespace {
+
+ArgumentSpec makeSpec(std::vector<int64_t> shape, std::vector<int64_t> device,
+                      std::vector<int64_t> map, HostType type = HostType::Float32,
+                      DataFormat format = DataFormat::IEEE_FP32) {
+  ArgumentSpec spec;
+  spec.array = "in0";
+  spec.shape = std::move(shape);
+  spec.deviceSize = std::move(device);
+  spec.strideMap = std::move(map);
+  spec.dtype = type;
+  spec.deviceFormat = format;
+  return spec;
+}
+
+HostTensor makeCounting(const ArgumentSpec &spec) {
+  HostTensor host = HostTensor::create(HostType::Float32, spec.shape);
+  auto *values = reinterpret_cast<float *>(host.data.data());
+  for (int64_t i = 0; i < host.getNumElements(); ++i)
+    values[i] = static_cast<float>(i + 1);
+  return host;
+}
+
+/// Copies in, compares every place with \p expected (0: tail), copies back.
+void check(const ArgumentSpec &spec,
+           const std::function<int64_t(const std::vector<int64_t> &)> &expected) {
+  HostTensor host = makeCounting(spec);
+  std::vector<uint8_t> device(std::get<int64_t>(getDeviceSizeInBytes(spec)), 0xee);
+  auto error = copyToDevice(spec, host, device.data());
+  ASSERT_FALSE(error) << error->message;
+  const auto *values = reinterpret_cast<const float *>(device.data());
+  std::vector<int64_t> p(spec.deviceSize.size(), 0);
+  int64_t count = 1;
+  for (int64_t size : spec.deviceSize)
+    count *= size;
+  for (int64_t i = 0; i < count; ++i) {
+    ASSERT_EQ(values[i], static_cast<float>(expected(p))) << "place " << i;
+    for (size_t j = p.size(); j-- > 0;) {
+      if (++p[j] < spec.deviceSize[j])
+        break;
+      p[j] = 0;
+    }
+  }
+  HostTensor back = HostTensor::create(HostType::Float32, spec.shape);
+  error = copyToHost(spec, device.data(), back);
+  ASSERT_FALSE(error) << error->message;
+  EXPECT_EQ(back.data, host.data);
+}
+
+TEST(Transfer, TailOfARowDoesNotWrapIntoTheNext) {
+  check(makeSpec({33, 100}, {4, 33, 32}, {32, 100, 1}), [](const std::vector<int64_t> &p) {
+    int64_t column = p[0] * 32 + p[2];
+    return column < 100 ? p[1] * 100 + column + 1 : 0;
+  });
+}
+
+TEST(Transfer, RankThreeAndOtherDimOrder) {
+  check(makeSpec({5, 10, 50}, {10, 2, 5, 32}, {50, 32, 500, 1}), [](const std::vector<int64_t> &p) {
+    int64_t column = p[1] * 32 + p[3];
+    return column < 50 ? p[2] * 500 + p[0] * 50 + column + 1 : 0;
+  });
+}
+
+TEST(Transfer, EqualStridesOfStickCountAndRows) {
+  // Rows of exactly one stick: both outer dims move 32 elements.
+  check(makeSpec({4, 32}, {1, 4, 32}, {32, 32, 1}),
+        [](const std::vector<int64_t> &p) { return p[1] * 32 + p[2] + 1; });
+}
+
+TEST(Transfer, PaddedRows) {
+  check(makeSpec({3, 32}, {1, 8, 32}, {32, 32, 1}),
+        [](const std::vector<int64_t> &p) { return p[1] < 3 ? p[1] * 32 + p[2] + 1 : 0; });
+}
+
+TEST(Transfer, SparseLayoutHasOneElementAStick) {
+  check(makeSpec({6}, {6, 32}, {1, -1}),
+        [](const std::vector<int64_t> &p) { return p[1] == 0 ? p[0] + 1 : 0; });
+}
+
+TEST(Transfer, PermutedHostStrides) {
+  // The program's [64, 3] is a transposed [3, 64] on the host; our arrays are dense.
+  ArgumentSpec spec = makeSpec({64, 3}, {2, 3, 32}, {32, 64, 1});
+  spec.strideInElements = {1, 64};
+  check(spec, [](const std::vector<int64_t> &p) { return (p[0] * 32 + p[2]) * 3 + p[1] + 1; });
+}
+
+TEST(Transfer, RefusesAMapThatDropsElements) {
+  ArgumentSpec spec = makeSpec({4, 64}, {1, 4, 32}, {32, 64, 1});
+  std::vector<uint8_t> device(4 * 128);
+  auto error = copyToDevice(spec, makeCounting(spec), device.data());
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->message,
+            "in0: device_size and stride_map do not place every element of the host array");
+}
+
+TEST(Transfer, AnIntegerOutOfRangeNamesItsElement) {
+  ArgumentSpec spec =
+      makeSpec({2, 3}, {1, 2, 32}, {32, 3, 1}, HostType::Int64, DataFormat::IEEE_INT32);
+  HostTensor host = HostTensor::create(HostType::Int64, {2, 3});
+  reinterpret_cast<int64_t *>(host.data.data())[5] = 3000000000;
+  std::vector<uint8_t> device(256);
+  auto error = copyToDevice(spec, host, device.data());
+  ASSERT_TRUE(error);
+  EXPECT_NE(error->message.find("in0: element [1, 2]: 3000000000"), std::string::npos)
+      << error->message;
+}
+
+TEST(Transfer, ConstantsFillEveryLane) {
+  ArgumentSpec spec = makeSpec({}, {1, 64}, {-1, -1}, HostType::Float16, DataFormat::SEN169_FP16);
+  spec.role = Role::Constant;
+  for (double value : {0.088, -double(INFINITY), 1e-5}) {
+    spec.value = value;
+    uint16_t sticks[64];
+    auto error = fillConstant(spec, reinterpret_cast<uint8_t *>(sticks), 128);
+    ASSERT_FALSE(error) << error->message;
+    for (uint16_t code : sticks)
+      EXPECT_EQ(code, encodeDL16(value));
+  }
+}
+
+npz::Array makeArray() {
+  npz::Array array{"f4", {2, 3}, std::vector<uint8_t>(24)};
+  for (size_t i = 0; i < 24; ++i)
+    array.data[i] = static_cast<uint8_t>(i * 7);
+  return array;
+}
+
+TEST(Npz, RoundTrip) {
+  npz::Archive archive = {{"in0", makeArray()},
+                          {"scalar", {"i8", {}, std::vector<uint8_t>(8, 1)}},
+                          {"empty", {"f2", {0, 4}, {}}}};
+  auto read = npz::parseNpz(npz::serializeNpz(archive));
+  ASSERT_TRUE(std::holds_alternative<npz::Archive>(read)) << std::get<npz::Error>(read).message;
+  const npz::Archive &back = std::get<npz::Archive>(read);
+  ASSERT_EQ(back.size(), archive.size());
+  for (size_t i = 0; i < back.size(); ++i) {
+    EXPECT_EQ(back[i].first, archive[i].first);
+    EXPECT_EQ(back[i].second.type, archive[i].second.type);
+    EXPECT_EQ(back[i].second.shape, archive[i].second.shape);
+    EXPECT_EQ(back[i].second.data, archive[i].second.data);
+  }
+}
+
+TEST(Npz, EveryTruncationAndFlippedByteIsSeenOrHarmless) {
+  std::string bytes = npz::serializeNpz({{"in0", makeArray()}});
+  for (size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_TRUE(std::holds_alternative<npz::Error>(npz::parseNpz(bytes.substr(0, size)))) << size;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    std::string damaged = bytes;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x55);
+    npz::parseNpz(damaged); // must return
+  }
+}
+
+TEST(Npz, ColumnMajorArraysBecomeRowMajor) {
+  npz::Array array{"u1", {2, 3}, {1, 2, 3, 4, 5, 6}};
+  std::string bytes = npz::serializeNpy(array);
+  size_t at = bytes.find("False");
+  bytes.replace(at, 5, "True ");
+  auto read = npz::parseNpy(bytes);
+  ASSERT_TRUE(std::holds_alternative<npz::Array>(read));
+  EXPECT_EQ(std::get<npz::Array>(read).data, (std::vector<uint8_t>{1, 3, 5, 2, 4, 6}));
+}
+
+} // namespace
