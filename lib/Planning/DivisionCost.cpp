@@ -23,9 +23,8 @@ bool isMatmul(const DivisionProblem &problem) {
 
 bool dependsOn(const DivisionOperand &operand, unsigned dim) {
   const auto &results = operand.deviceCoordinates.results;
-  return std::any_of(results.begin(), results.end(), [&](const layout::IndexExpr &expr) {
-    return layout::dependsOn(expr, dim);
-  });
+  return std::any_of(results.begin(), results.end(),
+                     [&](const layout::IndexExpr &expr) { return layout::dependsOn(expr, dim); });
 }
 
 CostClass getCostClass(const DivisionProblem &problem) {
@@ -86,8 +85,8 @@ cost::MatmulShape getMatmulShape(const DivisionProblem &problem, const Splits &s
 cost::OpProblem getCostProblem(const DivisionProblem &problem, const Splits &splits,
                                std::optional<CostClass> costClass) {
   cost::OpProblem result;
-  result.costClass = isMatmul(problem) ? CostClass::Matmul
-                                       : costClass.value_or(getCostClass(problem));
+  result.costClass =
+      isMatmul(problem) ? CostClass::Matmul : costClass.value_or(getCostClass(problem));
   // A matmul without two inputs and a result has no shape to give.
   if (result.costClass == CostClass::Matmul && !isMatmul(problem))
     result.costClass = CostClass::Pointwise;

@@ -56,13 +56,13 @@ int64_t getWidth(const IndexExpr &expr, unsigned dim, const std::vector<int64_t>
 }
 
 /// Places of device dim \p coordinate that one core touches.
-int64_t getPlaces(const DivisionProblem &problem, const DivisionOperand &operand,
-                  size_t coordinate, const Splits &splits) {
+int64_t getPlaces(const DivisionProblem &problem, const DivisionOperand &operand, size_t coordinate,
+                  const Splits &splits) {
   int64_t places = 1;
   for (unsigned dim = 0; dim < problem.dims.size(); ++dim)
-    places += getWidth(operand.deviceCoordinates.results[coordinate], dim,
-                       operand.deviceCoordinates.extents,
-                       getSliceSize(problem.dims[dim], splits[dim]));
+    places +=
+        getWidth(operand.deviceCoordinates.results[coordinate], dim,
+                 operand.deviceCoordinates.extents, getSliceSize(problem.dims[dim], splits[dim]));
   return std::min(places, operand.deviceSizes[coordinate]);
 }
 
@@ -146,8 +146,7 @@ void setElementsPerStick(DivisionProblem &problem) {
           if (digit.input != dim)
             continue;
           int64_t step = std::max<int64_t>(1, std::abs(digit.coefficient));
-          int64_t elements =
-              std::max<int64_t>(1, operand.deviceSizes[i] / step) * digit.divisor;
+          int64_t elements = std::max<int64_t>(1, operand.deviceSizes[i] / step) * digit.divisor;
           problem.dims[dim].elementsPerStick =
               std::max(problem.dims[dim].elementsPerStick, elements);
         }
@@ -213,8 +212,8 @@ bool Region::contains(const Region &other) const {
   return true;
 }
 
-std::optional<Region> regionOfCore(const Distribution &distribution,
-                                   const layout::IndexMap &access, int64_t core) {
+std::optional<Region> regionOfCore(const Distribution &distribution, const layout::IndexMap &access,
+                                   int64_t core) {
   assert(access.extents.size() == distribution.dims.size() && "map of another operation");
   auto slices = getSlicesOfCore(distribution.splits, distribution.kFast, core);
   if (!slices)

@@ -93,8 +93,8 @@ Addresses firstFit(const PackingProblem &problem, const std::vector<size_t> &ord
           continue;
         if (*addresses[other] >= address + buffer.sizeInBytes)
           break;
-        address = std::max(address, alignUp(*addresses[other] + o.sizeInBytes,
-                                            problem.alignmentInBytes));
+        address =
+            std::max(address, alignUp(*addresses[other] + o.sizeInBytes, problem.alignmentInBytes));
       }
       if (address + buffer.sizeInBytes <= capacity)
         found = address;
@@ -132,7 +132,8 @@ std::vector<std::vector<size_t>> getOrders(const PackingProblem &problem) {
                      -b.sizeInBytes);
   });
   addOrder([&](const PackingBuffer &b) { return std::pair(-getWorth(b), duration(b)); });
-  addOrder([&](const PackingBuffer &b) { return std::pair(-b.sizeInBytes * duration(b), b.begin); });
+  addOrder(
+      [&](const PackingBuffer &b) { return std::pair(-b.sizeInBytes * duration(b), b.begin); });
   addOrder([&](const PackingBuffer &b) { return std::pair(-b.sizeInBytes, -duration(b)); });
   addOrder([&](const PackingBuffer &b) { return std::pair(-duration(b), -b.sizeInBytes); });
   addOrder([&](const PackingBuffer &b) { return std::pair(b.begin, -b.end); });
@@ -348,7 +349,8 @@ Best packFast(const PackingProblem &problem, int64_t capacity, std::vector<size_
 } // namespace
 
 bool PackingPlan::keepsAll() const {
-  return std::all_of(addresses.begin(), addresses.end(), [](const auto &a) { return a.has_value(); });
+  return std::all_of(addresses.begin(), addresses.end(),
+                     [](const auto &a) { return a.has_value(); });
 }
 
 bool canTakeOver(const PackingProblem &problem, size_t child, size_t parent) {

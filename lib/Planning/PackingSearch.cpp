@@ -211,8 +211,7 @@ private:
       lowestTop = std::min(lowestTop, entry.low + items[entry.item].height);
     std::vector<Entry> candidates;
     for (const Entry &entry : open)
-      if (entry.low < lowestTop &&
-          (entry.low != lastOffset || items[entry.item].rank > lastRank))
+      if (entry.low < lowestTop && (entry.low != lastOffset || items[entry.item].rank > lastRank))
         candidates.push_back(entry);
     std::sort(candidates.begin(), candidates.end(), [&](const Entry &a, const Entry &b) {
       int rankOfA = items[a.item].rank, rankOfB = items[b.item].rank;
@@ -241,7 +240,8 @@ private:
           continue;
         int64_t low = std::max(entry.low, chosen.low);
         if (top[entry.item] > 0)
-          low = std::max(low, (chosen.low + top[entry.item] + alignment - 1) / alignment * alignment);
+          low =
+              std::max(low, (chosen.low + top[entry.item] + alignment - 1) / alignment * alignment);
         rest.push_back({entry.item, low});
         if (low + items[entry.item].height > capacity)
           break;
@@ -412,7 +412,8 @@ Feasibility placeAll(const PackingProblem &problem, const std::vector<size_t> &m
                      int64_t capacity, int64_t nodeLimit, SearchBudget &budget,
                      std::vector<std::optional<int64_t>> &addresses) {
   std::vector<Chains> ways = {chainInPlace(problem, members)};
-  bool hasChains = std::any_of(ways[0].next.begin(), ways[0].next.end(), [](int n) { return n >= 0; });
+  bool hasChains =
+      std::any_of(ways[0].next.begin(), ways[0].next.end(), [](int n) { return n >= 0; });
   if (hasChains) {
     // Taking over is usually, not always, the better choice: undo each in turn,
     // then all.
@@ -434,10 +435,11 @@ Feasibility placeAll(const PackingProblem &problem, const std::vector<size_t> &m
     int numSections = 0;
     std::vector<Item> items = makeItems(problem, members, chains, numSections);
     // Short runs with every order, then longer ones: an order that works does so
-    // at once. Small problems are settled in one go.
+    // after a few steps back. Small problems are settled in one go.
     int64_t left = std::max<int64_t>(1, nodeLimit / static_cast<int64_t>(ways.size()));
-    int64_t slice = items.size() <= 16 ? left : std::min<int64_t>(left, 1000);
-    for (int restart = 0; left > 0; ++restart, slice += slice / 4) {
+    int64_t slice =
+        items.size() <= 16 ? left : std::min<int64_t>(left, 3 * static_cast<int64_t>(items.size()));
+    for (int restart = 0; left > 0; ++restart, slice += slice / 50) {
       bool decided = false;
       for (int variant = 0; variant < 2 * kNumOrders && left > 0; ++variant) {
         rankItems(items, numSections, variant % kNumOrders, restart);

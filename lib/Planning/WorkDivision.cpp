@@ -23,7 +23,8 @@ namespace {
 /// Slice counts that \p dim may have on its own, ascending.
 std::vector<int64_t> getChoices(const DivisionProblem &problem, const DivisionDim &dim) {
   int64_t units = getNumUnits(dim);
-  bool isPadded = problem.kind == OperationKind::Restickify && dim.extent % dim.elementsPerStick != 0;
+  bool isPadded =
+      problem.kind == OperationKind::Restickify && dim.extent % dim.elementsPerStick != 0;
   if (dim.requiredSplit > 0)
     return {dim.requiredSplit};
   // A restickify pads what is no multiple of the stick, in memory and iteration.

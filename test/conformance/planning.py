@@ -344,7 +344,7 @@ def make_judge(options, tools, ratios):
         return harness.right(stats=stats)
 
     def judge_cost(entry, folder):
-        """Our copy of the published formula in this file, and the one in the solver's."""
+        """The yardstick of this file against the published values."""
         shape = {k: entry[k] for k in "BMNK"}
         ours = matmul_cost(**shape)
         if entry["cost_us"] is None or math.isinf(float(entry["cost_us"])):

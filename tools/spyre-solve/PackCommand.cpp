@@ -99,8 +99,7 @@ std::string readCsv(const std::string &text, CsvProblem &result) {
   return {};
 }
 
-template <typename GetOffset>
-std::string writeCsv(const CsvProblem &csv, GetOffset &&getOffset) {
+template <typename GetOffset> std::string writeCsv(const CsvProblem &csv, GetOffset &&getOffset) {
   std::string text = csv.header + ",offset\n";
   for (size_t i = 0; i < csv.lines.size(); ++i)
     text += csv.lines[i] + "," + std::to_string(getOffset(i)) + "\n";
@@ -291,7 +290,7 @@ Answer pack(const Arguments &arguments) {
       writer.field("optimal", plan.isOptimal);
       writer.endObject();
     }
-    if (list && !problemError) {
+    if (list) {
       writer.endArray();
       writer.endObject();
     }
@@ -363,7 +362,7 @@ Answer pool(const Arguments &arguments) {
       writer.field("pool_end", plan.sizeInBytes);
       writer.endObject();
     }
-    if (isList && !problemError && answer.error.empty())
+    if (isList)
       writer.endArray();
   }
   if (problemError)

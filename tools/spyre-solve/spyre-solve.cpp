@@ -126,8 +126,8 @@ int main(int argc, char **argv) {
                                       : pool(arguments);
   if (!answer.error.empty())
     return fail(options["input"] + ": " + answer.error, 1);
-  if (auto error = spyre::writeFileAtomically(
-          options["output"], [&](std::ostream &os) { os << answer.output; }))
+  if (auto error = spyre::writeFileAtomically(options["output"],
+                                              [&](std::ostream &os) { os << answer.output; }))
     return fail(*error, 1);
   return 0;
 }

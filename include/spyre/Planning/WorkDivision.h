@@ -113,9 +113,8 @@ struct DivisionError {
 
 /// The operand that reads or writes the coordinates \p access (iteration space to
 /// logical coordinates) of a tensor with \p layout.
-std::variant<DivisionOperand, DivisionError> makeOperand(const layout::IndexMap &access,
-                                                         const layout::TensorLayout &layout,
-                                                         bool isOutput);
+std::variant<DivisionOperand, DivisionError>
+makeOperand(const layout::IndexMap &access, const layout::TensorLayout &layout, bool isOutput);
 
 /// Sets every dim's elementsPerStick from the operands.
 void setElementsPerStick(DivisionProblem &problem);
@@ -171,8 +170,7 @@ bool wantsKFast(const DivisionProblem &problem, const Splits &splits);
 
 /// The slice of every dim that \p core takes; nothing if the core is idle. The
 /// first dim varies fastest; under \p kFast the last dim, then the first.
-std::optional<std::vector<int64_t>> getSlicesOfCore(const Splits &splits, bool kFast,
-                                                    int64_t core);
+std::optional<std::vector<int64_t>> getSlicesOfCore(const Splits &splits, bool kFast, int64_t core);
 
 /// A part of a logical tensor: begin <= coordinate < end, one pair a logical dim.
 struct Region {
@@ -194,8 +192,8 @@ struct Distribution {
 /// The logical region of an operand with access map \p access (iteration space to
 /// logical coordinates) that \p core touches; nothing if the core is idle. Strided
 /// accesses count with what lies between.
-std::optional<Region> regionOfCore(const Distribution &distribution,
-                                   const layout::IndexMap &access, int64_t core);
+std::optional<Region> regionOfCore(const Distribution &distribution, const layout::IndexMap &access,
+                                   int64_t core);
 
 /// The first core < \p numCores that reads a part of \p consumer's region which is
 /// not in its region of \p producer; nothing: every core finds what it reads in its

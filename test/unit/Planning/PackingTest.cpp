@@ -41,9 +41,8 @@ bool isValid(const PackingProblem &problem, const Addresses &addresses) {
   for (const PackingBuffer &buffer : problem.buffers)
     last = std::max(last, buffer.end);
   for (size_t i = 0; i < addresses.size(); ++i)
-    if (addresses[i] &&
-        (*addresses[i] % problem.alignmentInBytes ||
-         *addresses[i] + problem.buffers[i].sizeInBytes > problem.capacityInBytes))
+    if (addresses[i] && (*addresses[i] % problem.alignmentInBytes ||
+                         *addresses[i] + problem.buffers[i].sizeInBytes > problem.capacityInBytes))
       return false;
   for (int64_t step = 0; step < last; ++step)
     for (int64_t byte = 0; byte < problem.capacityInBytes; ++byte) {
@@ -96,7 +95,8 @@ int64_t getBestKept(const PackingProblem &problem) {
       return;
     }
     const PackingBuffer &b = problem.buffers[i];
-    for (int64_t a = 0; a + b.sizeInBytes <= problem.capacityInBytes; a += problem.alignmentInBytes) {
+    for (int64_t a = 0; a + b.sizeInBytes <= problem.capacityInBytes;
+         a += problem.alignmentInBytes) {
       addresses[i] = a;
       if (isValid(problem, addresses))
         tryAll(i + 1, kept + b.sizeInBytes * b.numUses);
@@ -209,7 +209,8 @@ TEST(PoolTest, IsAsSmallAsTheLoadAllows) {
     problem.alignmentInBytes = 128;
     for (int i = 0; i < 12; ++i) {
       int64_t begin = random() % 20;
-      problem.buffers.push_back(makeBuffer(128 * (1 + random() % 64), begin, begin + 1 + random() % 8));
+      problem.buffers.push_back(
+          makeBuffer(128 * (1 + random() % 64), begin, begin + 1 + random() % 8));
     }
     auto result = solvePool(problem, getSearch());
     ASSERT_TRUE(std::holds_alternative<PoolPlan>(result));

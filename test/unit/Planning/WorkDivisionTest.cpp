@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "spyre/Planning/DivisionCost.h"
 #include "spyre/Planning/WorkDivision.h"
+#include "spyre/Planning/DivisionCost.h"
 #include "spyre/Support/JsonReader.h"
 
 #include <gtest/gtest.h>
@@ -31,8 +31,9 @@ namespace {
 
 /// Iteration dims \p dims of \p extents as logical coordinates, in a tensor with
 /// the default layout.
-DivisionOperand makeOperandOf(const std::vector<int64_t> &extents, const std::vector<unsigned> &dims,
-                              bool isOutput, DataFormat format = DataFormat::SEN169_FP16) {
+DivisionOperand makeOperandOf(const std::vector<int64_t> &extents,
+                              const std::vector<unsigned> &dims, bool isOutput,
+                              DataFormat format = DataFormat::SEN169_FP16) {
   IndexMap access;
   access.extents = extents;
   std::vector<int64_t> shape;
@@ -149,7 +150,8 @@ TEST(WorkDivisionTest, LegalSplitsAreThoseOfTheRules) {
     std::vector<int64_t> extents;
     for (int i = 0; i < rank; ++i)
       extents.push_back(pick({1, 2, 3, 12, 30, 64, 67, 130, 200, 256}));
-    problem = makePointwise(extents, random() % 2 ? DataFormat::IEEE_FP32 : DataFormat::SEN169_FP16);
+    problem =
+        makePointwise(extents, random() % 2 ? DataFormat::IEEE_FP32 : DataFormat::SEN169_FP16);
     problem.maxCores = pick({1, 4, 7, 32});
     for (DivisionDim &dim : problem.dims)
       dim.isReduced = random() % 2;
@@ -335,8 +337,8 @@ TEST(WorkDivisionTest, NeighboursAgree) {
   out.extents = {64, 256, 512};
   out.results = {layout::makeInput(0), layout::makeInput(1)};
   EXPECT_FALSE(findDisagreement({matmul.dims, {32, 1, 1}, false}, out, rows, identity, 32));
-  EXPECT_TRUE(findDisagreement({matmul.dims, {16, 1, 2}, true}, out,
-                               {problem.dims, {16, 1}, false}, identity, 32));
+  EXPECT_TRUE(findDisagreement({matmul.dims, {16, 1, 2}, true}, out, {problem.dims, {16, 1}, false},
+                               identity, 32));
 }
 
 TEST(WorkDivisionTest, RejectsNonsense) {
@@ -371,7 +373,8 @@ TEST(WorkDivisionTest, CoreOrderOfTheReference) {
       auto slices = getSlicesOfCore(splits, kFast, std::stoll(core));
       ASSERT_TRUE(slices);
       for (size_t i = 0; i < splits.size(); ++i)
-        EXPECT_EQ((*slices)[i], row[entry["iteration_space"][i][0].get<std::string>()].get<int64_t>());
+        EXPECT_EQ((*slices)[i],
+                  row[entry["iteration_space"][i][0].get<std::string>()].get<int64_t>());
     }
   }
 }
