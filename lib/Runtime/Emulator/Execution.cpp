@@ -436,6 +436,10 @@ void Execution::store(int core) {
   int64_t stickUnit = out.stickDim >= 0 ? out.dims[out.stickDim].unit : 0;
   int64_t firstUndefined = definedLanes * out.width;
   do {
+    if (!out.hasRow(index.data(), out.stickDim)) {
+      from += rowSticks * kStickInBytes;
+      continue;
+    }
     int64_t base = 0;
     for (unsigned dim : outerDims)
       base += out.dims[dim].getOffset(index[dim]);

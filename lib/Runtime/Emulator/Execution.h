@@ -148,6 +148,8 @@ template <typename RunFn, typename SplatFn>
 void Execution::visitRow(const Operand &operand, int core, const int64_t *index, int inner,
                          int64_t length, int64_t padded, CoreResult &result, RunFn run,
                          SplatFn splat) {
+  if (!operand.hasRow(index, inner))
+    return;
   int64_t base = baseOffset(operand, core, index, inner, result);
   if (base < 0)
     return;
@@ -161,7 +163,7 @@ void Execution::visitRow(const Operand &operand, int core, const int64_t *index,
   }
   const OperandDim &dim = operand.dims[inner];
   if (!dim.inStick || dim.laneStride != operand.width) {
-    for (int64_t i = 0; i < length; ++i) {
+    for (int64_t i = 0; i < std::min(length, dim.limit); ++i) {
       int64_t offset = dim.getOffset(i);
       if (checked)
         checkRead(operand, core, base + offset, operand.width, result);

@@ -33,6 +33,25 @@ std::optional<int64_t> multiply(int64_t a, int64_t b) {
   return a * b;
 }
 
+/// A restickify pads the dims of both sticks. Where a dim is padded that is not in
+/// this operand's stick, its back gap is what memory lacks of the padded size, not
+/// what it has beyond it. The specification does not say so; bundles run to the
+/// right numbers only under this reading (SuperDSC reference, e.2 and section 9).
+bool isPaddedBy(const sdsc::Descriptor &descriptor, const sdsc::Tensor &tensor,
+                const std::string &dim, int64_t gap) {
+  if (descriptor.opFunc != "ReStickifyOpHBM")
+    return false;
+  int64_t stickSize = 0;
+  for (const sdsc::LayoutClass &layout : descriptor.layouts)
+    for (size_t i = 0; i < layout.stickDims.size(); ++i)
+      if (layout.stickDims[i] == dim) {
+        if (layout.label == tensor.label)
+          return false;
+        stickSize = layout.stickSizes[i];
+      }
+  return gap < stickSize;
+}
+
 } // namespace
 
 Result<Operand> spyre::runtime::makeOperand(const sdsc::Descriptor &descriptor, unsigned position,
@@ -100,7 +119,15 @@ Result<Operand> spyre::runtime::makeOperand(const sdsc::Descriptor &descriptor, 
       for (int64_t gap : gaps)
         if (gap != gaps.front())
           return fail("back gaps that differ between cores are not emulated");
-      size += gaps.front();
+      if (isPaddedBy(descriptor, tensor, name, gaps.front())) {
+        if (descriptor.dims[*dim].numSlices != 1)
+          return fail("dim '" + name + "' is padded and split");
+        size -= gaps.front();
+        entry.limit = size;
+        operand.isPartial = true;
+      } else {
+        size += gaps.front();
+      }
     }
     if (size <= 0)
       return fail("dim '" + name + "' has " + std::to_string(size) + " places in memory");
@@ -115,7 +142,8 @@ Result<Operand> spyre::runtime::makeOperand(const sdsc::Descriptor &descriptor, 
   for (const OperandDim &dim : operand.dims) {
     if (dim.unit == 0)
       continue;
-    int64_t steps = dim.inStick ? ceilDiv(dim.extent, dim.perStick) : dim.extent;
+    int64_t extent = std::min(dim.extent, dim.limit);
+    int64_t steps = dim.inStick ? ceilDiv(extent, dim.perStick) : extent;
     operand.numSticks *= steps;
     end += (steps - 1) * dim.unit;
   }

@@ -16,6 +16,8 @@
 
 #include "spyre/Runtime/Emulator.h"
 
+#include <limits>
+
 namespace spyre::runtime {
 
 /// How one dim of the operation moves in an operand.
@@ -25,6 +27,9 @@ struct OperandDim {
   bool inStick = false;
   int64_t perStick = 1;   ///< elements of this dim in one stick
   int64_t laneStride = 0; ///< bytes per step inside the stick
+  /// Elements from here on are not in memory (padded restickify): reading gives
+  /// anything, writing does nothing.
+  int64_t limit = std::numeric_limits<int64_t>::max();
 
   int64_t getOffset(int64_t i) const {
     return inStick ? (i / perStick) * unit + (i % perStick) * laneStride : i * unit;
@@ -47,7 +52,15 @@ struct Operand {
   /// Gather: this is the value tensor, addressed along \c indirectDim by numbers.
   int indirectDim = -1;
   const Operand *index = nullptr;
+  bool isPartial = false; ///< a dim has a limit
 
+  /// Whether the row at \p index is in memory, but for dim \p inner.
+  bool hasRow(const int64_t *index, int inner) const {
+    for (int dim = 0; isPartial && dim < int(dims.size()); ++dim)
+      if (dim != inner && index[dim] >= dims[dim].limit)
+        return false;
+    return true;
+  }
   bool isLX() const { return tensor->component == sdsc::Component::LX; }
   bool has(unsigned dim) const { return dims[dim].unit != 0 || dims[dim].laneStride != 0; }
 };
