@@ -23,19 +23,22 @@ using namespace spyre::runtime;
 void Block::Free::operator()(uint8_t *pointer) const { std::free(pointer); }
 
 Block::Block(int64_t size, bool shadowed, std::string name)
-    : sizeInBytes(size), data(static_cast<uint8_t *>(std::calloc(std::max<int64_t>(size, 1), 1))),
-      name(std::move(name)) {
-  if (shadowed && data) {
-    shadow.resize(std::max<int64_t>(1, size / kStickInBytes));
-    clear();
-  }
+    : sizeInBytes(size), shadowed(shadowed),
+      data(static_cast<uint8_t *>(std::calloc(std::max<int64_t>(size, 1), 1))),
+      name(std::move(name)) {}
+
+void Block::prepareMore(int64_t endInBytes) {
+  int64_t end = std::min(roundUp(endInBytes, kStickInBytes), sizeInBytes);
+  if (end <= prepared)
+    return;
+  std::memset(data.get() + prepared, 0xff, end - prepared);
+  shadow.resize((end + kStickInBytes - 1) / kStickInBytes);
+  prepared = end;
 }
 
 void Block::clear() {
-  if (!isShadowed())
-    return;
-  std::memset(data.get(), 0xff, sizeInBytes);
-  std::fill(shadow.begin(), shadow.end(), StickShadow());
+  prepared = 0;
+  shadow.clear();
 }
 
 Result<int64_t> DeviceMemory::insert(int64_t address, int64_t size, const std::string &name) {
@@ -46,6 +49,7 @@ Result<int64_t> DeviceMemory::insert(int64_t address, int64_t size, const std::s
   Block block(size, checked, name);
   if (!block.getData())
     return Error{name + ": the host has no memory for " + std::to_string(size) + " bytes"};
+  block.prepare(size);
   blocks.emplace(address, std::move(block));
   used += size;
   peak = std::max(peak, used);

@@ -50,11 +50,23 @@ public:
   /// no format reads as a number (all ones).
   Block(int64_t sizeInBytes, bool shadowed, std::string name);
 
+  /// Says that bytes before \p endInBytes are about to be used. Poison and shadow
+  /// reach only as far as somebody asked: a scratchpad costs what is used of it.
+  void prepare(int64_t endInBytes) {
+    if (shadowed && endInBytes > prepared)
+      prepareMore(endInBytes);
+  }
+
   int64_t getSizeInBytes() const { return sizeInBytes; }
   const std::string &getName() const { return name; }
   uint8_t *getData() { return data.get(); }
   const uint8_t *getData() const { return data.get(); }
-  bool isShadowed() const { return !shadow.empty(); }
+  bool isShadowed() const { return shadowed; }
+  /// Whether byte \p at is known to be written (checked mode).
+  bool isWritten(int64_t at) const {
+    return at < prepared && shadow[at / kStickInBytes].written[at % kStickInBytes];
+  }
+  /// Of a prepared stick.
   StickShadow &getShadow(int64_t stick) { return shadow[stick]; }
   const StickShadow &getShadow(int64_t stick) const { return shadow[stick]; }
   /// Forgets the contents (checked mode: everything is unwritten again).
@@ -64,7 +76,10 @@ private:
   struct Free {
     void operator()(uint8_t *pointer) const;
   };
+  void prepareMore(int64_t endInBytes);
   int64_t sizeInBytes = 0;
+  bool shadowed = false;
+  int64_t prepared = 0; ///< bytes, whole sticks
   std::unique_ptr<uint8_t[], Free> data;
   std::vector<StickShadow> shadow;
   std::string name;

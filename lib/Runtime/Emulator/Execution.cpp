@@ -231,6 +231,7 @@ bool Execution::resolveAddresses() {
         }
         emulator.counters.peakLXInBytes =
             std::max(emulator.counters.peakLXInBytes, start + operand.endOffset);
+        lx.prepare(start + operand.endOffset);
         operand.block[core] = &lx;
         operand.blockOffset[core] = start;
         operand.data[core] = lx.getData() + start;
@@ -335,7 +336,7 @@ void Execution::checkRead(const Operand &operand, int core, int64_t offset, int6
     ReportKind kind = ReportKind::NeverWritten;
     if (operand.isLX())
       for (int other = 0; other < int(emulator.scratchpads.size()); ++other)
-        if (other != core && emulator.scratchpads[other].getShadow(at / kStickInBytes).written[i]) {
+        if (other != core && emulator.scratchpads[other].isWritten(at - lane + i)) {
           kind = ReportKind::OtherCoresLX;
           message = operand.tensor->name + " reads what only core " + std::to_string(other) +
                     " has in its scratchpad";

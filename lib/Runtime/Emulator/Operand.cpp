@@ -133,7 +133,7 @@ Result<Operand> spyre::runtime::makeOperand(const sdsc::Descriptor &descriptor, 
       return fail("dim '" + name + "' has " + std::to_string(size) + " places in memory");
     std::optional<int64_t> grown =
         multiply(unit, entry.inStick ? ceilDiv(size, entry.perStick) : size);
-    if (!grown)
+    if (!grown || !multiply(unit, std::max(size, entry.extent)))
       return fail("its size is beyond any memory");
     unit = *grown;
   }
