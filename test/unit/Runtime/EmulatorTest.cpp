@@ -276,6 +276,76 @@ TEST_F(EmulatorTest, TopKTakesTheFirstOfEqualValues) {
   EXPECT_EQ(get(where, 1, 9), 3.0);
 }
 
+/// [50, 70] with the other dim in the stick: the memory of either operand lacks what
+/// the descriptor pads for the other one's sticks.
+TEST_F(EmulatorTest, PaddedRestickifyStaysInItsOperands) {
+  auto value = [](int64_t r, int64_t c) { return c < 70 ? double(r * 3 + c) : 0.0; };
+  int64_t x =
+      makeBuffer(2 * 50, [&](int64_t i, int64_t l) { return value(i % 50, i / 50 * 64 + l); });
+  int64_t out = allocate(70);
+  TestTensor in = {
+      {"mb", "out"}, "out", {1, 1}, sdsc::Component::HBM, [=](const std::vector<int64_t> &) {
+        return x;
+      }};
+  TestTensor result = {
+      {"out", "mb"}, "mb", {1, 1}, sdsc::Component::HBM, [=](const std::vector<int64_t> &) {
+        return out;
+      }};
+  auto d = makeDescriptor("ReStickifyOpHBM", {dim("mb", 64), dim("out", 128)}, {in, result});
+  d.tensors[0].backGap = {{"mb", {14}}};
+  d.tensors[1].backGap = {{"out", {58}}};
+  auto error = execute(d);
+  ASSERT_FALSE(error) << error->message;
+  EXPECT_TRUE(emulator->getReports().empty()) << emulator->getReports()[0].toString();
+  for (int64_t c = 0; c < 70; ++c)
+    for (int64_t r = 0; r < 50; ++r)
+      EXPECT_EQ(get(out, c, r), value(r, c)) << r << ", " << c;
+}
+
+/// Rows by number: the table's rows are contiguous, the result's are not.
+TEST_F(EmulatorTest, GatherReadsRowsByNumberAndChecksTheNumbers) {
+  int64_t table = makeBuffer(5 * 2, [](int64_t i, int64_t l) { return i * 100.0 + l; });
+  int64_t numbers = makeBuffer(1, [](int64_t, int64_t) { return 0.0; });
+  auto *index = reinterpret_cast<int32_t *>(at(numbers));
+  const int32_t rowsWanted[4] = {4, 0, 4, 2};
+  constexpr int64_t kRows = 32;
+  for (int64_t r = 0; r < kRows; ++r)
+    index[r] = rowsWanted[r % 4];
+  int64_t out = allocate(2 * kRows);
+  TestTensor where = {{"mb"},
+                      "mb",
+                      {1},
+                      sdsc::Component::HBM,
+                      [=](const std::vector<int64_t> &) { return numbers; },
+                      DataFormat::SENUINT32};
+  TestTensor values = {
+      {"out", "mb"}, "out", {1, 1}, sdsc::Component::HBM, [=](const std::vector<int64_t> &) {
+        return table;
+      }};
+  TestTensor result = {
+      {"mb", "out"}, "out", {1, 1}, sdsc::Component::HBM, [=](const std::vector<int64_t> &) {
+        return out;
+      }};
+  auto d = makeDescriptor("identity", {dim("mb", kRows), dim("out", 128)}, {where, values, result});
+  d.inputs = {1};
+  d.indexTensors = {0};
+  d.tensors[0].indirection = sdsc::Indirection::IndexTensor;
+  d.tensors[0].relatedAllocation = "allocate-Tensor1_hbm";
+  d.tensors[1].indirection = sdsc::Indirection::ValueTensor;
+  d.tensors[1].relatedAllocation = "allocate-Tensor0_hbm";
+  d.tensors[1].maxDimSizes = {-1, 1};
+  auto error = execute(d);
+  ASSERT_FALSE(error) << error->message;
+  for (int64_t r = 0; r < kRows; ++r)
+    for (int64_t c : {0, 1})
+      EXPECT_EQ(get(out, c * kRows + r, 5), roundToDL16((rowsWanted[r % 4] * 2 + c) * 100.0 + 5));
+  EXPECT_TRUE(emulator->getReports().empty());
+  index[1] = 5;
+  ASSERT_FALSE(execute(d));
+  EXPECT_EQ(kinds()[0], ReportKind::OutOfBounds);
+  EXPECT_NE(emulator->getReports()[0].message.find("index 5 leaves Tensor1"), std::string::npos);
+}
+
 TEST_F(EmulatorTest, LayerNormStatistics) {
   int64_t x = makeBuffer(2, [](int64_t r, int64_t l) { return l % 2 ? 1.0 + r : -1.0; });
   int64_t stats = allocate(2), scale = allocate(2);
