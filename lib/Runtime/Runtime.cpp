@@ -16,6 +16,7 @@
 #include <deque>
 #include <mutex>
 #include <thread>
+#include <unistd.h>
 
 using namespace spyre;
 using namespace spyre::runtime;
@@ -245,6 +246,12 @@ std::optional<Error> spyre::runtime::checkCapacity(const Bundle &bundle, const D
       return Error{bundle.directory + ": arguments and pool need more than the device memory of " +
                    std::to_string(device.getMemoryInBytes()) + " bytes"};
   }
+  // Arguments are copied, so all of them is touched: better to say so than to be
+  // killed for it.
+  int64_t host = int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  if (host > 0 && total > host)
+    return Error{bundle.directory + ": arguments and pool need " + std::to_string(total) +
+                 " bytes, the host has " + std::to_string(host)};
   return std::nullopt;
 }
 
