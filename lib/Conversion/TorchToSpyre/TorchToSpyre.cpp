@@ -38,6 +38,13 @@ static std::string toString(Type type) {
   return text;
 }
 
+static std::string toString(TypeRange types) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::interleaveComma(types, stream);
+  return text;
+}
+
 static bool isValueTensor(Type type) { return isa<torch_reader::ValueTensorType>(type); }
 
 RankedTensorType torch_lowering::convertTensorType(Type type, std::string *why) {
@@ -212,7 +219,9 @@ static std::string getName(Operation *op) {
 static void report(func::FuncOp func, ArrayRef<std::pair<Operation *, std::string>> unsupported,
                    ArrayRef<std::string> signature) {
   size_t count = unsupported.size();
-  InFlightDiagnostic error = func.emitError() << "'" << func.getName() << "' cannot be compiled: ";
+  // Not emitError() of the function, which would print all of it.
+  InFlightDiagnostic error = emitError(func.getLoc())
+                             << "'" << func.getName() << "' cannot be compiled: ";
   if (!signature.empty())
     error << "its signature has " << signature.size()
           << (signature.size() == 1 ? " unsupported type" : " unsupported types")
@@ -223,8 +232,8 @@ static void report(func::FuncOp func, ArrayRef<std::pair<Operation *, std::strin
     error.attachNote(func.getLoc()) << reason;
   for (auto [op, reason] : unsupported)
     error.attachNote(op->getLoc())
-        << getName(op) << " (" << op->getOperandTypes() << ") -> ("
-        << op->getResultTypes() << "): " << reason;
+        << getName(op) << " (" << toString(op->getOperandTypes()) << ") -> ("
+        << toString(op->getResultTypes()) << "): " << reason;
 }
 
 LogicalResult ConvertTorchToSpyrePass::convert(func::FuncOp func, const HandlerTable &table) {
@@ -248,6 +257,8 @@ LogicalResult ConvertTorchToSpyrePass::convert(func::FuncOp func, const HandlerT
   auto checkTypes = [&](TypeRange types, StringRef what) {
     for (auto [i, type] : llvm::enumerate(types)) {
       std::string why;
+      if (isa<RankedTensorType>(type)) // L1 already
+        continue;
       if (!isValueTensor(type))
         why = toString(type) + ": only value tensors are passed to the device";
       else if (convertTensorType(type, &why))
@@ -286,7 +297,7 @@ LogicalResult ConvertTorchToSpyrePass::convert(func::FuncOp func, const HandlerT
     return true;
   });
   if (failed(applyPartialConversion(copy->getOperation(), target, std::move(patterns))))
-    return func.emitError() << "the conversion from torch failed";
+    return emitError(func.getLoc()) << "the conversion from torch failed";
 
   // What is left: bookkeeping that nobody reads, and what could not be converted.
   SmallVector<Operation *> left;
@@ -322,13 +333,13 @@ void ConvertTorchToSpyrePass::runOnOperation() {
   auto isPublic = [](func::FuncOp func) { return func.isPublic() && !func.isExternal(); };
   int64_t numPublic = llvm::count_if(functions, isPublic);
   if (numPublic != 1) {
-    module.emitError() << "a program has one public function, this module has " << numPublic;
+    emitError(module.getLoc()) << "a program has one public function, this module has " << numPublic;
     return signalPassFailure();
   }
   for (func::FuncOp func : functions)
     if (!isPublic(func)) {
-      func.emitError() << "'" << func.getName()
-                       << "' is a second function; calls are not supported";
+      emitError(func.getLoc()) << "'" << func.getName()
+                               << "' is a second function; calls are not supported";
       return signalPassFailure();
     }
   HandlerTable table = makeTable();

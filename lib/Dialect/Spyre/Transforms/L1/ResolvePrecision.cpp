@@ -266,6 +266,39 @@ static void recoverMean(DeviceOpInterface quotient, RewriterBase &rewriter) {
   rewriter.eraseOp(sum);
 }
 
+/// x * sigmoid(x) of a widened x, narrowed at once: the device's silu.
+static void recoverSilu(DeviceOpInterface product, RewriterBase &rewriter) {
+  if (product.getOpFuncName() != "mul" || !isF32(product.getResultTensor()))
+    return;
+  for (Operation *user : product.getResultTensor().getUsers()) {
+    auto convert = dyn_cast<ConvertOp>(user);
+    if (!convert || !mlir::spyre::isHalf(getTensorType(convert.getResult()).getElementType()))
+      return;
+  }
+  for (unsigned i = 0; i < 2; ++i) {
+    Read gate = getRead(product, i), x = getRead(product, 1 - i);
+    auto sigmoid = dyn_cast_or_null<DeviceOpInterface>(gate.root.getDefiningOp());
+    auto widen = x.root.getDefiningOp<ConvertOp>();
+    if (!sigmoid || sigmoid.getOpFuncName() != "sigmoid" || !widen ||
+        !mlir::spyre::isHalf(getTensorType(widen.getSource()).getElementType()) ||
+        !readsSame(product, 1 - i, sigmoid, 0) ||
+        !areEqual(gate.map, sigmoid.getOutputMap(), product.getExtents()))
+      continue;
+    DeviceOpSpec spec;
+    spec.opFunc = "silu";
+    spec.inputs = {product.getInputs()[1 - i]};
+    spec.resultType = product.getResultTensor().getType();
+    spec.extents.assign(product.getExtents().begin(), product.getExtents().end());
+    spec.maps = {product.getInputMap(1 - i), product.getOutputMap()};
+    rewriter.setInsertionPoint(product);
+    Value silu = buildDeviceOp(rewriter, product.getLoc(), spec).getResultTensor();
+    rewriter.replaceOp(product, silu);
+    if (sigmoid->use_empty())
+      rewriter.eraseOp(sigmoid);
+    return;
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Rewriting
 //===----------------------------------------------------------------------===//
@@ -379,8 +412,8 @@ void PrecisionRewriter::rewriteHalf(Operation *op) {
   remark::passed(op->getLoc(),
                  remark::RemarkOpts::name("dl16").category("precision").function(
                      op->getParentOfType<func::FuncOp>().getName()))
-      << op->getName().getStringRef() << " is computed at DL16, by rule "
-      << region.getReason(op);
+      << (op->getName().getStringRef() + " is computed at DL16, by rule " + region.getReason(op))
+             .str();
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
     operands.push_back(isF32(operand) ? getHalf(operand, type) : operand);
@@ -429,6 +462,13 @@ void PrecisionRewriter::run(func::FuncOp func) {
       rewriter.eraseOp(op);
 }
 
+static std::string toString(TypeRange types) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::interleaveComma(types, stream);
+  return text;
+}
+
 namespace {
 struct ResolvePrecisionPass
     : mlir::spyre::impl::SpyreResolvePrecisionBase<ResolvePrecisionPass> {
@@ -438,6 +478,7 @@ struct ResolvePrecisionPass
       return;
     IRRewriter rewriter(&getContext());
     func.walk([&](DeviceOpInterface op) { recoverMean(op, rewriter); });
+    func.walk([&](DeviceOpInterface op) { recoverSilu(op, rewriter); });
 
     F32Region region(func);
     applyPrecisionRules(region);
@@ -446,15 +487,15 @@ struct ResolvePrecisionPass
       if (!region.isHalf(op) && !F32Region::hasF32Form(op))
         refused.push_back(op);
     if (!refused.empty()) {
-      InFlightDiagnostic error = func.emitError()
+      InFlightDiagnostic error = emitError(func.getLoc())
                                  << "'" << func.getName() << "' has " << refused.size()
                                  << (refused.size() == 1 ? " f32 operation" : " f32 operations")
                                  << " that the device cannot compute exactly";
       for (Operation *op : refused) {
         Diagnostic &note = error.attachNote(op->getLoc());
-        note << op->getName().getStringRef() << " (" << op->getOperandTypes() << ") -> ("
-             << op->getResultTypes() << "): no f32 form, and the f32 values of its part of the "
-             << "program are arguments or results";
+        note << op->getName().getStringRef() << " (" << toString(op->getOperandTypes())
+             << ") -> (" << toString(op->getResultTypes())
+             << "): no f32 form, and its part of the program takes or returns f32";
       }
       return signalPassFailure();
     }

@@ -1,0 +1,68 @@
+// RUN: spyre-opt %s --split-input-file --verify-diagnostics --convert-torch-to-spyre
+
+// Everything that is unsupported, in one report; what can be converted is not listed.
+// expected-error @below {{'many' cannot be compiled: its signature has 2 unsupported types and 6 operations are not supported}}
+// expected-note @below {{argument #1: !torch.vtensor<[?,8],f16>: dim 0 is dynamic; shapes must be static}}
+// expected-note @below {{argument #3: !torch.int: only value tensors are passed to the device}}
+func.func @many(%x: !torch.vtensor<[4,8],f16>, %y: !torch.vtensor<[?,8],f16>, %z: !torch.vtensor<[4],si64>, %n: !torch.int) -> (!torch.vtensor<[4],si64>, !torch.vtensor<[4,8],f16>) {
+  %int1 = torch.constant.int 1
+  %false = torch.constant.bool false
+  // expected-note @below {{torch.aten.argmax (!torch.vtensor<[4,8],f16>, !torch.int, !torch.bool) -> (!torch.vtensor<[4],si64>): no device operation and no lowering is known for it}}
+  %0 = torch.aten.argmax %x, %int1, %false : !torch.vtensor<[4,8],f16>, !torch.int, !torch.bool -> !torch.vtensor<[4],si64>
+  // expected-note @below {{torch.aten.add.Tensor (!torch.vtensor<[4],si64>, !torch.vtensor<[4],si64>, !torch.int) -> (!torch.vtensor<[4],si64>): the device does not compute it in i64}}
+  %1 = torch.aten.add.Tensor %0, %z, %int1 : !torch.vtensor<[4],si64>, !torch.vtensor<[4],si64>, !torch.int -> !torch.vtensor<[4],si64>
+  // expected-note @below {{torch.operator "torch.my.thing" (!torch.vtensor<[4,8],f16>) -> (!torch.vtensor<[4,8],f16>): no device operation}}
+  %2 = torch.operator "torch.my.thing"(%x) : (!torch.vtensor<[4,8],f16>) -> !torch.vtensor<[4,8],f16>
+  // expected-note @below {{torch.aten.sin (!torch.vtensor<[4,8],f16>) -> (!torch.vtensor<[4,8],f16>): no device operation}}
+  %3 = torch.aten.sin %2 : !torch.vtensor<[4,8],f16> -> !torch.vtensor<[4,8],f16>
+  // expected-note-re @below {{torch.aten.add.Tensor {{.*}}: !torch.vtensor<[?,8],f16>: dim 0 is dynamic; shapes must be static}}
+  %4 = torch.aten.add.Tensor %3, %y, %int1 : !torch.vtensor<[4,8],f16>, !torch.vtensor<[?,8],f16>, !torch.int -> !torch.vtensor<[4,8],f16>
+  %5 = torch.aten.exp %4 : !torch.vtensor<[4,8],f16> -> !torch.vtensor<[4,8],f16>
+  %float3 = torch.constant.float 3.500000e+00
+  // expected-note-re @below {{torch.aten.pow.Tensor_Scalar {{.*}}: the device has no power of 3.50}}
+  %6 = torch.aten.pow.Tensor_Scalar %5, %float3 : !torch.vtensor<[4,8],f16>, !torch.float -> !torch.vtensor<[4,8],f16>
+  return %1, %6 : !torch.vtensor<[4],si64>, !torch.vtensor<[4,8],f16>
+}
+
+// -----
+
+// Indices that are used have no device form.
+// expected-error @below {{'indices' cannot be compiled: 1 operation is not supported}}
+func.func @indices(%x: !torch.vtensor<[4,8],f16>) -> !torch.vtensor<[4],si64> {
+  %int1 = torch.constant.int 1
+  %false = torch.constant.bool false
+  // expected-note-re @below {{torch.aten.max.dim {{.*}}: its result #1 is used and has no device form}}
+  %values, %indices = torch.aten.max.dim %x, %int1, %false : !torch.vtensor<[4,8],f16>, !torch.int, !torch.bool -> !torch.vtensor<[4],f16>, !torch.vtensor<[4],si64>
+  return %indices : !torch.vtensor<[4],si64>
+}
+
+// -----
+
+// An assertion that does not hold, operands that are computed, wrong shapes.
+// expected-error @below {{'wrong' cannot be compiled: 5 operations are not supported}}
+func.func @wrong(%x: !torch.vtensor<[4,8],f16>, %y: !torch.vtensor<[4,8],f16>) -> !torch.vtensor<[4,8],f16> {
+  %none = torch.constant.none
+  %int6 = torch.constant.int 6
+  %int1 = torch.constant.int 1
+  %int7 = torch.constant.int 7
+  %false = torch.constant.bool false
+  // expected-note-re @below {{torch.aten._assert_tensor_metadata {{.*}}: asserts another element type (6) than the operand has}}
+  torch.aten._assert_tensor_metadata %x, %none, %none, %int6, %none, %none : !torch.vtensor<[4,8],f16>, !torch.none, !torch.none, !torch.int, !torch.none, !torch.none
+  // expected-note-re @below {{torch.aten.size.int {{.*}}: no device operation}}
+  %0 = torch.aten.size.int %x, %int1 : !torch.vtensor<[4,8],f16>, !torch.int -> !torch.int
+  // expected-note-re @below {{torch.aten._softmax {{.*}}: operand #1 is no constant integer}}
+  %1 = torch.aten._softmax %x, %0, %false : !torch.vtensor<[4,8],f16>, !torch.int, !torch.bool -> !torch.vtensor<[4,8],f16>
+  // expected-note-re @below {{torch.aten._softmax {{.*}}: dim 7 does not exist; the tensor has 2}}
+  %2 = torch.aten._softmax %1, %int7, %false : !torch.vtensor<[4,8],f16>, !torch.int, !torch.bool -> !torch.vtensor<[4,8],f16>
+  // expected-note-re @below {{torch.aten.mm {{.*}}: contracts 8 with 4 elements}}
+  %3 = torch.aten.mm %2, %y : !torch.vtensor<[4,8],f16>, !torch.vtensor<[4,8],f16> -> !torch.vtensor<[4,8],f16>
+  return %3 : !torch.vtensor<[4,8],f16>
+}
+
+// -----
+
+// expected-error @below {{a program has one public function, this module has 2}}
+module {
+  func.func @one() { return }
+  func.func @two() { return }
+}

@@ -1,0 +1,11 @@
+// RUN: spyre-opt %s --verify-diagnostics --pass-pipeline='builtin.module(func.func(spyre-resolve-precision))'
+
+// expected-error @below {{'main' has 2 f32 operations that the device cannot compute exactly}}
+func.func @main(%x: tensor<4x8xf32>, %y: tensor<8x4xf32>) -> tensor<4x4xf32> {
+  // expected-note @below {{spyre.matmul (tensor<4x8xf32>, tensor<8x4xf32>) -> (tensor<4x4xf32>): no f32 form, and its part of the program takes or returns f32}}
+  %0 = spyre.matmul %x, %y : tensor<4x8xf32>, tensor<8x4xf32> -> tensor<4x4xf32>
+  %1 = spyre.exp (d0 = 4, d1 = 4) ins(%0[d0, d1]) -> [d0, d1] : tensor<4x4xf32> -> tensor<4x4xf32>
+  // expected-note @below {{spyre.tanh (tensor<4x4xf32>) -> (tensor<4x4xf32>): no f32 form}}
+  %2 = spyre.tanh (d0 = 4, d1 = 4) ins(%1[d0, d1]) -> [d0, d1] : tensor<4x4xf32> -> tensor<4x4xf32>
+  return %2 : tensor<4x4xf32>
+}
