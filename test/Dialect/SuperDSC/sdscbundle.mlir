@@ -4,7 +4,7 @@
 // RUN: spyre-opt %s --mlir-print-op-generic | spyre-opt | FileCheck %s
 // RUN: spyre-opt %s --emit-bytecode | spyre-opt | FileCheck %s
 
-// CHECK: #[[$MAP:.*]] = affine_map<(d0)[s0] -> (s0 + d0 * 16384)>
+// CHECK: #[[$MAP:.*]] = affine_map<(d0)[s0] -> (d0 * 16384 + s0)>
 #map_0 = affine_map<(d0)[s0] -> (s0 + 16384*d0)>
 module {
   // CHECK: func.func @sdsc_bundle(%[[POOL:.*]]: !sdscbundle.input_arg<index>, %[[ARG:.*]]: !sdscbundle.input_arg<index>)
