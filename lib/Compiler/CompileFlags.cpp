@@ -38,38 +38,48 @@ spyre::compiler::CompileFlags::CompileFlags(cl::OptionCategory &category)
       pretty("pretty", cl::desc("Indent JSON"), cl::cat(category)) {}
 
 std::variant<spyre::compiler::CompileOptions, std::string>
-spyre::compiler::CompileFlags::getOptions() const {
+spyre::compiler::makeOptions(const CompileFlagValues &flags) {
   CompileOptions options;
-  if (optLevel < 0 || optLevel > 3)
-    return "-O" + std::to_string(optLevel) + ": optimisation levels are 0 to 3";
-  if (target == "ktir")
+  if (flags.optLevel < 0 || flags.optLevel > 3)
+    return "-O" + std::to_string(flags.optLevel) + ": optimisation levels are 0 to 3";
+  if (flags.target == "ktir")
     return std::string("--target=ktir is not supported yet; use superdsc");
-  if (target != "superdsc")
-    return "--target=" + target + ": known targets are superdsc and ktir";
-  if (form != "2026-06" && form != "2026-08")
-    return "--superdsc-form=" + form + ": known forms are 2026-06 and 2026-08";
-  if (!report.empty())
+  if (flags.target != "superdsc")
+    return "--target=" + flags.target + ": known targets are superdsc and ktir";
+  if (flags.form != "2026-06" && flags.form != "2026-08")
+    return "--superdsc-form=" + flags.form + ": known forms are 2026-06 and 2026-08";
+  if (!flags.report.empty())
     return std::string("--report is not supported yet");
-  std::optional<Device> found = Device::lookup(device.getValue());
+  std::optional<Device> found = Device::lookup(flags.device);
   if (!found) {
-    std::string message = "--device=" + device + ": known variants are";
+    std::string message = "--device=" + flags.device + ": known variants are";
     for (std::string_view name : Device::getVariantNames())
       message += " " + std::string(name);
     return message;
   }
-  if (cores < 0 || cores > found->getNumCores())
-    return "--cores=" + std::to_string(cores) + ": the device has " +
+  if (flags.cores < 0 || flags.cores > found->getNumCores())
+    return "--cores=" + std::to_string(flags.cores) + ": the device has " +
            std::to_string(found->getNumCores()) + " cores";
-  options.optLevel = optLevel;
-  options.cores = cores;
-  options.device = device;
-  options.superdscForm = form;
-  options.pretty = pretty;
-  options.dumpStages = dumpStages;
-  options.configure = [](mlir::PassManager &pm) {
-    mlir::applyDefaultTimingPassManagerCLOptions(pm);
-    return mlir::applyPassManagerCLOptions(pm);
-  };
+  options.optLevel = flags.optLevel;
+  options.cores = flags.cores;
+  options.device = flags.device;
+  options.superdscForm = flags.form;
+  options.pretty = flags.pretty;
+  options.dumpStages = flags.dumpStages;
+  return options;
+}
+
+std::variant<spyre::compiler::CompileOptions, std::string>
+spyre::compiler::CompileFlags::getOptions() const {
+  // 0 is what no flag means; asked for, it is no number of cores.
+  if (cores.getNumOccurrences() && cores < 1)
+    return "--cores=" + std::to_string(cores) + ": at least one core is needed";
+  auto options = makeOptions({optLevel, cores, target, form, device, dumpStages, report, pretty});
+  if (auto *made = std::get_if<CompileOptions>(&options))
+    made->configure = [](mlir::PassManager &pm) {
+      mlir::applyDefaultTimingPassManagerCLOptions(pm);
+      return mlir::applyPassManagerCLOptions(pm);
+    };
   return options;
 }
 

@@ -18,9 +18,15 @@
 using namespace spyre::tools;
 
 const char *const spyre::tools::kHelpText =
-    R"(spyre-run - runs a bundle directory on the device emulator
+    R"(spyre-run - compiles if need be and runs a program on the device emulator
 
-usage: spyre-run DIR [options]
+usage: spyre-run IN.mlir|DIR [options]
+
+  IN.mlir is compiled first; DIR is a program directory that spyre-compile wrote,
+  or a bundle directory from anywhere.
+
+  -O0 ... -O3, --cores N, --target, --superdsc-form, --dump-stages DIR
+                       as spyre-compile has them, for IN.mlir
 
   --bind FILE.json     what each argument is, for a bundle without launch_spec.json
   -i SHAPE@TYPE        the next argument is an input with the default layout
@@ -39,7 +45,8 @@ usage: spyre-run DIR [options]
   --stats=FILE.json    counters of the run
   --help               this text
 
-example:
+examples:
+  spyre-run softmax.mlir -O2 --inputs x.npz --expect y.npz --check
   spyre-run softmax_512x1024 -i 512x1024@fp16 -o 512x1024@fp16 --inputs x.npz --expect y.npz --check
 
 exit status: 0 success, 1 the input or the comparison failed, 2 wrong usage
@@ -80,6 +87,19 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
       options.check = true;
       continue;
     }
+    if (argument.size() == 3 && argument[1] == 'O' && argument[2] >= '0' && argument[2] <= '9') {
+      options.compile.optLevel = argument[2] - '0';
+      continue;
+    }
+    if (argument == "--pretty") {
+      options.compile.pretty = true;
+      continue;
+    }
+    // Flags of the commands' contract that come later are refused by name.
+    for (const char *later : {"--cost-only", "--progress", "--trace", "--report", "--mlir-timing"})
+      if (argument == later || argument.compare(0, std::strlen(later) + 1,
+                                                std::string(later) + "=") == 0)
+        return UsageError{std::string(later) + " is not supported yet"};
     std::string flag = argument, value;
     bool hasValue = false;
     if (size_t equal = argument.find('='); equal != std::string::npos && argument[1] == '-') {
@@ -93,9 +113,12 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
                         : flag == "--expect"  ? &options.expect
                         : flag == "--stats"   ? &options.stats
                         : flag == "--device"  ? &options.device
-                                              : nullptr;
+                        : flag == "--target"  ? &options.compile.target
+                        : flag == "--superdsc-form" ? &options.compile.form
+                        : flag == "--dump-stages"   ? &options.compile.dumpStages
+                                                    : nullptr;
     bool known = text || flag == "-i" || flag == "-o" || flag == "--rtol" || flag == "--atol" ||
-                 flag == "--threads" || flag == "--seed";
+                 flag == "--threads" || flag == "--seed" || flag == "--cores";
     if (!known)
       return UsageError{"unknown option '" + flag + "'"};
     if (!hasValue) {
@@ -111,7 +134,11 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
       options.rtol = number(flag, value);
     else if (flag == "--atol")
       options.atol = number(flag, value);
-    else if (flag == "--threads")
+    else if (flag == "--cores") {
+      options.compile.cores = static_cast<int64_t>(whole(flag, value, 1 << 20));
+      if (problem.empty() && options.compile.cores < 1)
+        problem = "--cores: at least one core is needed";
+    } else if (flag == "--threads")
       options.threads = static_cast<unsigned>(whole(flag, value, 256));
     else
       options.seed = whole(flag, value, UINT64_MAX);
@@ -120,6 +147,7 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
     return UsageError{problem};
   if (options.input.empty())
     return UsageError{"no input"};
+  options.compile.device = options.device;
   if (!options.bind.empty() && !options.shortArguments.empty())
     return UsageError{"--bind and -i/-o exclude each other"};
   return options;

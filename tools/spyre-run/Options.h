@@ -12,6 +12,8 @@
 #ifndef SPYRE_TOOLS_SPYRE_RUN_OPTIONS_H
 #define SPYRE_TOOLS_SPYRE_RUN_OPTIONS_H
 
+#include "spyre/Compiler/CompileFlags.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,6 +33,7 @@ struct RunOptions {
   bool check = false;
   unsigned threads = 0;
   uint64_t seed = 0;
+  compiler::CompileFlagValues compile; ///< for .mlir inputs
 };
 
 struct UsageError {

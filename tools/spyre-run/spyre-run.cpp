@@ -14,9 +14,13 @@
 #include "Arrays.h"
 #include "Options.h"
 
+#include "spyre/Compiler/Compile.h"
 #include "spyre/Loader/Loader.h"
+#include "spyre/Runtime/ProgramRun.h"
 #include "spyre/Support/JsonReader.h"
+#include "spyre/Tools/Register.h"
 
+#include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
 
 #include <chrono>
@@ -25,7 +29,9 @@
 #include <filesystem>
 #include <fstream>
 #include <new>
+#include <set>
 #include <stdexcept>
+#include <stdlib.h>
 #include <sys/resource.h>
 
 using namespace spyre;
@@ -65,13 +71,47 @@ runtime::Result<std::optional<runtime::LaunchSpec>> readBinding(const RunOptions
   return std::optional(std::move(spec));
 }
 
-runtime::Result<runtime::Bundle> load(const RunOptions &options) {
+/// What there is to run, whatever it came from.
+struct Executable {
+  /// A bundle directory stands alone; everything else is a program.
+  std::optional<runtime::Bundle> bundle;
+  std::optional<runtime::LoadedProgram> program;
+  std::optional<compiler::CompileStats> compileStats;
+
+  std::vector<runtime::HostArray> getInputs() const {
+    if (program)
+      return program->program.arguments;
+    std::vector<runtime::HostArray> inputs;
+    std::set<std::string> seen;
+    for (const runtime::ArgumentSpec &spec : bundle->spec.arguments)
+      if ((spec.role == runtime::Role::Input || spec.role == runtime::Role::InputOutput) &&
+          seen.insert(spec.array).second)
+        inputs.push_back({spec.array, spec.dtype, spec.shape});
+    return inputs;
+  }
+  std::optional<Error> checkCapacity(const Device &device) const {
+    return program ? runtime::checkCapacity(*program, device)
+                   : runtime::checkCapacity(*bundle, device);
+  }
+  runtime::Result<std::map<std::string, HostTensor>>
+  run(runtime::Runtime &runtime, const std::map<std::string, HostTensor> &inputs) const {
+    return program ? runtime::runProgram(runtime, *program, inputs)
+                   : runtime::runBundle(runtime, *bundle, inputs);
+  }
+  int64_t getNumBundles() const { return program ? int64_t(program->bundles.size()) : 1; }
+  int64_t getPoolInBytes() const {
+    if (bundle)
+      return std::max(bundle->plan.poolInBytes, bundle->spec.poolInBytes);
+    int64_t bytes = 0;
+    for (const auto &[name, part] : program->bundles)
+      bytes = std::max({bytes, part.plan.poolInBytes, part.spec.poolInBytes});
+    return bytes;
+  }
+};
+
+runtime::Result<runtime::Bundle> loadBundleDirectory(const RunOptions &options) {
   namespace fs = std::filesystem;
   std::error_code code;
-  if (!fs::exists(options.input, code))
-    return Error{options.input + ": no such file or directory"};
-  if (!fs::is_directory(options.input, code))
-    return Error{options.input + ": not a bundle directory"};
   auto binding = readBinding(options);
   if (auto *error = std::get_if<Error>(&binding))
     return *error;
@@ -88,6 +128,73 @@ runtime::Result<runtime::Bundle> load(const RunOptions &options) {
     plan = std::move(*loaded);
   }
   return runtime::loadBundle(options.input, std::move(plan), std::move(spec));
+}
+
+/// A folder of its own, removed with its content at the end.
+class ScratchFolder {
+public:
+  ScratchFolder() {
+    std::error_code code;
+    std::string pattern = (std::filesystem::temp_directory_path(code) / "spyre-run-XXXXXX").string();
+    if (!code && mkdtemp(pattern.data()))
+      path = pattern;
+  }
+  ~ScratchFolder() {
+    std::error_code code;
+    if (!path.empty())
+      std::filesystem::remove_all(path, code);
+  }
+  std::string path; ///< empty: it could not be made
+};
+
+/// Compiles options.input. Diagnostics have been shown if it fails.
+runtime::Result<Executable> compileInput(const RunOptions &options) {
+  auto flags = compiler::makeOptions(options.compile);
+  if (auto *message = std::get_if<std::string>(&flags))
+    return Error{*message};
+  ScratchFolder scratch;
+  if (scratch.path.empty())
+    return Error{"no temporary folder can be made for the compiled program"};
+  mlir::DialectRegistry registry;
+  registerAllDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  Executable executable;
+  executable.compileStats.emplace();
+  std::string directory = scratch.path + "/program";
+  if (mlir::failed(compiler::compileFile(options.input, directory,
+                                         std::get<compiler::CompileOptions>(flags),
+                                         *executable.compileStats, context)))
+    return Error{options.input + ": it was not compiled"};
+  auto program = runtime::loadProgram(directory);
+  if (auto *error = std::get_if<Error>(&program))
+    return *error;
+  executable.program = std::move(std::get<runtime::LoadedProgram>(program));
+  return executable;
+}
+
+runtime::Result<Executable> load(const RunOptions &options) {
+  namespace fs = std::filesystem;
+  std::error_code code;
+  if (!fs::exists(options.input, code))
+    return Error{options.input + ": no such file or directory"};
+  if (!fs::is_directory(options.input, code))
+    return compileInput(options);
+  Executable executable;
+  if (fs::exists(options.input + "/program.json", code)) {
+    if (!options.bind.empty() || !options.shortArguments.empty())
+      return Error{options.input + ": a program directory says itself what its arguments are; "
+                                   "--bind, -i and -o are for bundle directories"};
+    auto program = runtime::loadProgram(options.input);
+    if (auto *error = std::get_if<Error>(&program))
+      return *error;
+    executable.program = std::move(std::get<runtime::LoadedProgram>(program));
+    return executable;
+  }
+  auto bundle = loadBundleDirectory(options);
+  if (auto *error = std::get_if<Error>(&bundle))
+    return *error;
+  executable.bundle = std::move(std::get<runtime::Bundle>(bundle));
+  return executable;
 }
 
 struct Outcome {
@@ -125,16 +232,20 @@ bool compareAll(const std::map<std::string, HostTensor> &outputs, const npz::Arc
   return good;
 }
 
-std::string statsJson(runtime::Runtime &runtime, const runtime::Bundle &bundle,
+std::string statsJson(runtime::Runtime &runtime, const Executable &executable,
                       const Outcome &outcome, double seconds) {
   const runtime::Counters &counters = runtime.getEmulator().getCounters();
   json::Document stats;
-  stats["bundles"] = 1;
+  if (executable.compileStats)
+    stats = json::Document::parse(compiler::toJson(*executable.compileStats));
+  stats["bundles"] = executable.getNumBundles();
   stats["device_ops"] = counters.launches;
+  if (executable.program)
+    stats["host_calls"] = json::Document::object();
   stats["hbm_read_bytes_counted"] = counters.readInBytes;
   stats["hbm_write_bytes_counted"] = counters.writtenInBytes;
   stats["lx_bytes_peak"] = counters.peakLXInBytes;
-  stats["pool_bytes"] = std::max(bundle.plan.poolInBytes, bundle.spec.poolInBytes);
+  stats["pool_bytes"] = executable.getPoolInBytes();
   stats["run_s"] = seconds;
   if (outcome.compared) {
     stats["max_abs_error"] = outcome.maxAbsError;
@@ -153,9 +264,9 @@ int run(const RunOptions &options) {
   auto loaded = load(options);
   if (auto *error = std::get_if<Error>(&loaded))
     return fail(error->message);
-  const runtime::Bundle &bundle = std::get<runtime::Bundle>(loaded);
+  const Executable &executable = std::get<Executable>(loaded);
 
-  if (auto error = runtime::checkCapacity(bundle, std::get<Device>(device)))
+  if (auto error = executable.checkCapacity(std::get<Device>(device)))
     return fail(error->message);
   npz::Archive given, expected;
   if (!options.inputs.empty()) {
@@ -171,21 +282,18 @@ int run(const RunOptions &options) {
     expected = std::move(std::get<npz::Archive>(archive));
   }
   std::map<std::string, HostTensor> inputs;
-  for (const runtime::ArgumentSpec &spec : bundle.spec.arguments) {
-    if ((spec.role != runtime::Role::Input && spec.role != runtime::Role::InputOutput) ||
-        inputs.count(spec.array))
-      continue;
+  for (const runtime::HostArray &spec : executable.getInputs()) {
     if (options.inputs.empty()) {
-      inputs[spec.array] = makeRandom(spec.dtype, spec.shape, options.seed * 1000 + inputs.size());
+      inputs[spec.name] = makeRandom(spec.dtype, spec.shape, options.seed * 1000 + inputs.size());
       continue;
     }
-    const npz::Array *array = npz::lookup(given, spec.array);
+    const npz::Array *array = npz::lookup(given, spec.name);
     if (!array)
-      return fail(options.inputs + ": input " + spec.array + " is missing");
+      return fail(options.inputs + ": input " + spec.name + " is missing");
     auto tensor = toHostTensor(*array, spec.dtype);
     if (auto *error = std::get_if<Error>(&tensor))
-      return fail(options.inputs + ": " + spec.array + ": " + error->message);
-    inputs[spec.array] = std::move(std::get<HostTensor>(tensor));
+      return fail(options.inputs + ": " + spec.name + ": " + error->message);
+    inputs[spec.name] = std::move(std::get<HostTensor>(tensor));
   }
 
   runtime::EmulatorOptions emulatorOptions;
@@ -194,7 +302,7 @@ int run(const RunOptions &options) {
   emulatorOptions.seed = options.seed;
   auto begin = std::chrono::steady_clock::now();
   runtime::Runtime runtime(std::get<Device>(device), emulatorOptions);
-  auto result = runtime::runBundle(runtime, bundle, inputs);
+  auto result = executable.run(runtime, inputs);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const runtime::Emulator &emulator = runtime.getEmulator();
   for (const runtime::Report &report : emulator.getReports())
@@ -217,7 +325,7 @@ int run(const RunOptions &options) {
   bool good = options.expect.empty() || compareAll(outputs, expected, options, outcome);
   if (!options.stats.empty()) {
     std::ofstream os(options.stats);
-    os << statsJson(runtime, bundle, outcome, seconds);
+    os << statsJson(runtime, executable, outcome, seconds);
     os.close();
     if (!os)
       return fail(options.stats + ": cannot write the file");

@@ -22,12 +22,25 @@
 
 namespace spyre::compiler {
 
+/// The flags as given.
+struct CompileFlagValues {
+  int optLevel = 2;
+  int64_t cores = 0;
+  std::string target = "superdsc", form = "2026-08", device = "spyre";
+  std::string dumpStages, report;
+  bool pretty = false;
+};
+
+/// The options that \p flags ask for. A message if a value is wrong or a flag is
+/// not supported yet.
+std::variant<CompileOptions, std::string> makeOptions(const CompileFlagValues &flags);
+
+/// The flags on LLVM's command line.
 class CompileFlags {
 public:
   explicit CompileFlags(llvm::cl::OptionCategory &category);
 
-  /// The options that the flags ask for. A message if a value is wrong or a flag
-  /// is not supported yet.
+  /// As makeOptions, with MLIR's own flags applied to every pass manager.
   std::variant<CompileOptions, std::string> getOptions() const;
 
 private:

@@ -1,0 +1,229 @@
+//===- ProgramRun.cpp - Running a program directory -----------------------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Buffers are allocated at their first use and freed where the program says so.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Runtime/ProgramRun.h"
+
+#include <set>
+
+namespace spyre::runtime {
+
+namespace {
+
+int64_t getSizeInBytes(const ArgumentSpec &spec) {
+  int64_t bytes = kStickInBytes;
+  for (size_t i = 0; i + 1 < spec.deviceSize.size(); ++i)
+    bytes *= spec.deviceSize[i];
+  return bytes;
+}
+
+bool haveSameLayout(const ArgumentSpec &a, const ArgumentSpec &b) {
+  return a.shape == b.shape && a.dtype == b.dtype && a.deviceSize == b.deviceSize &&
+         a.strideMap == b.strideMap && a.deviceFormat == b.deviceFormat &&
+         a.elementArrangement == b.elementArrangement;
+}
+
+const DeviceBuffer *findBuffer(const Program &program, const std::string &name) {
+  for (const DeviceBuffer &buffer : program.buffers)
+    if (buffer.name == name)
+      return &buffer;
+  return nullptr;
+}
+
+/// How each buffer is laid out: as the bundle arguments that it becomes say.
+class BufferLayouts {
+public:
+  std::optional<Error> add(const LoadedProgram &program);
+  const ArgumentSpec *find(const std::string &buffer) const {
+    auto it = layouts.find(buffer);
+    return it == layouts.end() ? nullptr : it->second;
+  }
+
+private:
+  std::map<std::string, const ArgumentSpec *> layouts;
+};
+
+std::optional<Error> BufferLayouts::add(const LoadedProgram &program) {
+  auto fail = [&](const std::string &message) {
+    return Error{program.directory + "/program.json: " + message};
+  };
+  for (const ProgramStep &step : program.program.steps) {
+    const auto *launch = std::get_if<LaunchBundle>(&step.content);
+    if (!launch)
+      continue;
+    const Bundle &bundle = program.bundles.at(launch->bundle);
+    const std::vector<ArgumentSpec> &arguments = bundle.spec.arguments;
+    if (launch->buffers.size() != arguments.size())
+      return fail(launch->bundle + " takes " + std::to_string(arguments.size()) +
+                  " arguments, the launch passes " + std::to_string(launch->buffers.size()));
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const std::string &name = launch->buffers[i];
+      bool isConstant = arguments[i].role == Role::Constant;
+      if (name.empty() != isConstant)
+        return fail("argument #" + std::to_string(i) + " of " + launch->bundle +
+                    (isConstant ? " is a constant and takes no buffer" : " needs a buffer"));
+      if (isConstant)
+        continue;
+      const DeviceBuffer *buffer = findBuffer(program.program, name);
+      if (buffer->sizeInBytes < getSizeInBytes(arguments[i]))
+        return fail("buffer \"" + name + "\" has " + std::to_string(buffer->sizeInBytes) +
+                    " bytes, argument #" + std::to_string(i) + " of " + launch->bundle +
+                    " needs " + std::to_string(getSizeInBytes(arguments[i])));
+      auto [it, isNew] = layouts.try_emplace(name, &arguments[i]);
+      if (!isNew && !haveSameLayout(*it->second, arguments[i]))
+        return fail("buffer \"" + name + "\" is passed in two layouts");
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+Result<LoadedProgram> loadProgram(const std::string &directory) {
+  LoadedProgram loaded;
+  loaded.directory = directory;
+  std::string file = directory + "/program.json";
+  auto text = readTextFile(file);
+  if (auto *error = std::get_if<Error>(&text))
+    return *error;
+  auto read = readProgram(std::get<std::string>(text));
+  if (auto *error = std::get_if<FileError>(&read))
+    return Error{file + (error->where.empty() ? "" : ":" + error->where) + ": " + error->message};
+  loaded.program = std::move(std::get<Program>(read));
+  if (loaded.program.target != "superdsc")
+    return Error{file + ": target \"" + loaded.program.target + "\" cannot be run yet"};
+
+  std::set<std::string> made;
+  for (const HostArray &array : loaded.program.arguments)
+    made.insert(array.name);
+  for (const ProgramStep &step : loaded.program.steps) {
+    if (const auto *call = std::get_if<HostCall>(&step.content))
+      return Error{file + ": host function \"" + call->function + "\" is unknown"};
+    if (const auto *copyIn = std::get_if<CopyIn>(&step.content))
+      if (!made.count(copyIn->array))
+        return Error{file + ": a step copies array \"" + copyIn->array +
+                     "\" to the device, which no step has made"};
+    if (const auto *copyOut = std::get_if<CopyOut>(&step.content))
+      made.insert(copyOut->array);
+    const auto *launch = std::get_if<LaunchBundle>(&step.content);
+    if (!launch || loaded.bundles.count(launch->bundle))
+      continue;
+    auto bundle = loadBundle(directory + "/" + launch->bundle);
+    if (auto *error = std::get_if<Error>(&bundle))
+      return *error;
+    loaded.bundles.emplace(launch->bundle, std::move(std::get<Bundle>(bundle)));
+  }
+  for (const HostArray &array : loaded.program.results)
+    if (!made.count(array.name))
+      return Error{file + ": no step makes the result \"" + array.name + "\""};
+  BufferLayouts layouts;
+  if (auto error = layouts.add(loaded))
+    return *error;
+  return loaded;
+}
+
+std::optional<Error> checkCapacity(const LoadedProgram &program, const Device &device) {
+  for (const DeviceBuffer &buffer : program.program.buffers)
+    if (buffer.sizeInBytes > device.getMemoryInBytes())
+      return Error{program.directory + ": buffer \"" + buffer.name + "\" has " +
+                   std::to_string(buffer.sizeInBytes) + " bytes, the device has " +
+                   std::to_string(device.getMemoryInBytes())};
+  for (const auto &[name, bundle] : program.bundles)
+    if (auto error = checkCapacity(bundle, device))
+      return error;
+  return std::nullopt;
+}
+
+Result<std::map<std::string, HostTensor>>
+runProgram(Runtime &runtime, const LoadedProgram &loaded,
+           const std::map<std::string, HostTensor> &inputs) {
+  const Program &program = loaded.program;
+  std::map<std::string, HostTensor> arrays;
+  for (const HostArray &array : program.arguments) {
+    auto given = inputs.find(array.name);
+    if (given == inputs.end())
+      return Error{"input " + array.name + " is missing"};
+    if (given->second.dtype != array.dtype || given->second.shape != array.shape)
+      return Error{"input " + array.name + " has another dtype or shape than the program's"};
+    arrays[array.name] = given->second;
+  }
+  for (const HostArray &array : program.results) {
+    HostTensor &result = arrays[array.name];
+    result.dtype = array.dtype;
+    result.shape = array.shape;
+  }
+  BufferLayouts layouts;
+  if (auto error = layouts.add(loaded))
+    return *error;
+
+  std::map<std::string, int64_t> addresses;
+  auto getAddress = [&](const std::string &name) -> Result<int64_t> {
+    auto known = addresses.find(name);
+    if (known != addresses.end())
+      return known->second;
+    auto address = runtime.allocate(findBuffer(program, name)->sizeInBytes, name);
+    if (auto *value = std::get_if<int64_t>(&address))
+      addresses[name] = *value;
+    return address;
+  };
+  std::optional<Error> failure;
+  auto runStep = [&](const ProgramStep &step) -> std::optional<Error> {
+    if (const auto *freed = std::get_if<Free>(&step.content)) {
+      auto it = addresses.find(freed->buffer);
+      if (it != addresses.end()) {
+        runtime.free(it->second);
+        addresses.erase(it);
+      }
+      return std::nullopt;
+    }
+    if (const auto *launch = std::get_if<LaunchBundle>(&step.content)) {
+      std::vector<int64_t> arguments;
+      for (const std::string &buffer : launch->buffers) {
+        if (buffer.empty()) {
+          arguments.push_back(-1);
+          continue;
+        }
+        auto address = getAddress(buffer);
+        if (auto *error = std::get_if<Error>(&address))
+          return *error;
+        arguments.push_back(std::get<int64_t>(address));
+      }
+      return runtime.launch(loaded.bundles.at(launch->bundle), arguments);
+    }
+    const auto *copyIn = std::get_if<CopyIn>(&step.content);
+    const auto *copyOut = std::get_if<CopyOut>(&step.content);
+    if (!copyIn && !copyOut)
+      return Error{"a step of this kind cannot be run"};
+    const std::string &buffer = copyIn ? copyIn->buffer : copyOut->buffer;
+    const std::string &array = copyIn ? copyIn->array : copyOut->array;
+    const ArgumentSpec *layout = layouts.find(buffer);
+    if (!layout) // no bundle uses it
+      return std::nullopt;
+    auto address = getAddress(buffer);
+    if (auto *error = std::get_if<Error>(&address))
+      return *error;
+    if (copyIn)
+      return runtime.copyIn(*layout, arrays[array], std::get<int64_t>(address));
+    return runtime.copyOut(*layout, std::get<int64_t>(address), arrays[array]);
+  };
+  for (const ProgramStep &step : program.steps)
+    if ((failure = runStep(step)))
+      break;
+  for (const auto &[name, address] : addresses)
+    runtime.free(address);
+  if (failure)
+    return *failure;
+  std::map<std::string, HostTensor> results;
+  for (const HostArray &array : program.results)
+    results[array.name] = std::move(arrays[array.name]);
+  return results;
+}
+
+} // namespace spyre::runtime
