@@ -220,7 +220,8 @@ LogicalResult Compilation::run(const std::string &outputDirectory) {
   if (failed(runStage("l1", [&](OpPassManager &pm) { ::spyre::compiler::buildL1Stage(pm); })) ||
       failed(runStage("l2",
                       [&](OpPassManager &pm) { ::spyre::compiler::buildL2Stage(pm, lower); })) ||
-      failed(runStage("l3", [&](OpPassManager &pm) { ::spyre::compiler::buildL3Stage(pm, lower); })))
+      failed(runStage("planned",
+                      [&](OpPassManager &pm) { ::spyre::compiler::buildL3Stage(pm, lower); })))
     return failure();
   for (auto func : module->getOps<func::FuncOp>())
     ::spyre::compiler::collectPlanFacts(func, stats);

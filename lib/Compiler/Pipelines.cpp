@@ -14,6 +14,7 @@
 #include "spyre/Conversion/SpyreToSuperDSC/SpyreToSuperDSC.h"
 #include "spyre/Dialect/Spyre/Transforms/L1Passes.h"
 #include "spyre/Dialect/Spyre/Transforms/Passes.h"
+#include "spyre/Dialect/SuperDSC/Transforms/Passes.h"
 
 #include "mlir/Pass/PassRegistry.h"
 
@@ -50,6 +51,7 @@ void buildSuperDSCPipeline(OpPassManager &pm, const LowerOptions &options) {
   mlir::spyre::ConvertSpyreToSuperDSCOptions conversion;
   conversion.symbolicArgs = options.symbolicArgs;
   pm.addPass(mlir::spyre::createConvertSpyreToSuperDSC(conversion));
+  pm.addPass(mlir::sdsc::createSdscVerifyPass());
 }
 
 void registerPipelines() {

@@ -19,6 +19,7 @@
 #include "spyre/Dialect/Spyre/Transforms/Passes.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscBundleDialect.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscDialect.h"
+#include "spyre/Dialect/SuperDSC/Transforms/Passes.h"
 #include "spyre/Dialect/Torch/IR/TorchDialect.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -41,6 +42,7 @@ void spyre::registerAllPasses() {
   mlir::registerTransformsPasses();
   mlir::spyre::registerSpyreTransformsPasses();
   mlir::spyre::registerSpyreToSuperDSCPasses();
+  mlir::sdsc::registerSdscPasses();
   mlir::spyre::registerTorchToSpyrePasses();
   mlir::spyre::registerSpyreL1Passes();
   mlir::spyre::registerL1Pipeline();

@@ -110,27 +110,47 @@ static void keepUnitDims(DeviceOpInterface op, sdsc::EmitOp &emit) {
   bool matmul = !restickify && emit.isReduction && emit.operands.size() == 3;
   if (!restickify && !matmul)
     return;
-  auto addUnitDim = [&]() -> unsigned {
-    // Between the other dims and the contraction dim, where N belongs.
-    for (unsigned d = 0; d < emit.dims.size(); ++d) {
-      bool used = false;
-      for (const sdsc::EmitOperand &operand : emit.operands)
-        for (const layout::IndexExpr &expr : operand.access.results)
-          used |= layout::dependsOn(expr, d);
-      if (!used && emit.dims[d].extent == 1 && !emit.dims[d].keepUnit) {
-        emit.dims[d].keepUnit = true;
-        return d;
+  // Unit dims that the maps of a matmul name stay, e.g. a batch of one.
+  if (matmul)
+    for (unsigned i = 0; i < emit.operands.size(); ++i)
+      for (auto [logical, result] : llvm::enumerate(op.getMap(i).getResults())) {
+        auto dim = dyn_cast<AffineDimExpr>(result);
+        if (!dim || emit.dims[dim.getPosition()].extent != 1 ||
+            !emit.operands[i].access.results[logical].digits.empty() ||
+            emit.operands[i].layout.shape[logical] != 1)
+          continue;
+        emit.dims[dim.getPosition()].keepUnit = true;
+        nameUnitDim(emit.operands[i], dim.getPosition(), logical);
       }
+  // A new dim of extent 1 before dim \p position.
+  auto addUnitDim = [&](unsigned position) {
+    emit.dims.insert(emit.dims.begin() + position, sdsc::EmitDim{1, 1, /*keepUnit=*/true});
+    for (sdsc::EmitOperand &operand : emit.operands) {
+      operand.access.extents.insert(operand.access.extents.begin() + position, 1);
+      for (layout::IndexExpr &expr : operand.access.results)
+        for (layout::Digit &digit : expr.digits)
+          digit.input += digit.input >= position;
     }
-    return ~0u;
+    return position;
   };
   if (matmul) {
     int64_t y = getUnitStickDim(emit.operands[1]), out = getUnitStickDim(emit.operands[2]);
-    if (y < 0 || out < 0)
+    if (y < 0 || out < 0 || !emit.operands[1].access.results[y].digits.empty() ||
+        !emit.operands[2].access.results[out].digits.empty())
       return;
-    unsigned dim = addUnitDim();
-    if (dim == ~0u)
-      return;
+    // N stands before K.
+    unsigned position = 0;
+    auto uses = [&](unsigned operand, unsigned d) {
+      return llvm::any_of(emit.operands[operand].access.results, [&](const layout::IndexExpr &expr) {
+        return layout::dependsOn(expr, d);
+      });
+    };
+    while (position < emit.dims.size() &&
+           !(uses(0, position) && uses(1, position) && !uses(2, position)))
+      ++position;
+    if (position == emit.dims.size())
+      return; // no contraction: emitted as a product
+    unsigned dim = addUnitDim(position);
     nameUnitDim(emit.operands[1], dim, y);
     nameUnitDim(emit.operands[2], dim, out);
     return;
@@ -140,9 +160,7 @@ static void keepUnitDims(DeviceOpInterface op, sdsc::EmitOp &emit) {
     int64_t logical = getUnitStickDim(emit.operands[i]);
     if (logical < 0)
       continue;
-    unsigned dim = addUnitDim();
-    if (dim == ~0u)
-      return;
+    unsigned dim = addUnitDim(emit.dims.size());
     for (sdsc::EmitOperand &operand : emit.operands)
       nameUnitDim(operand, dim, logical);
   }

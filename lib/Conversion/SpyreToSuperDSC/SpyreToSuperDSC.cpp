@@ -236,8 +236,10 @@ std::optional<runtime::LaunchSpec> FunctionEmitter::makeLaunchSpec() {
   for (auto [i, type] : llvm::enumerate(func.getArgumentTypes())) {
     auto buffer = cast<BufferType>(type);
     auto role = func.getArgAttrOfType<StringAttr>(i, kRoleAttr);
-    if (!role)
-      return std::nullopt; // a hand-written plan says nothing about its caller
+    // A hand-written plan may say nothing about its caller.
+    if (!role || (role.getValue() != "constant" && !func.getArgAttr(i, kArrayAttr)) ||
+        (role.getValue() == "input_output" && !func.getArgAttr(i, kResultAttr)))
+      return std::nullopt;
     runtime::ArgumentSpec argument;
     argument.role = llvm::StringSwitch<runtime::Role>(role.getValue())
                         .Case("input", runtime::Role::Input)
@@ -246,6 +248,8 @@ std::optional<runtime::LaunchSpec> FunctionEmitter::makeLaunchSpec() {
                         .Default(runtime::Role::Constant);
     if (auto array = func.getArgAttrOfType<StringAttr>(i, kArrayAttr))
       argument.array = array.str();
+    if (auto result = func.getArgAttrOfType<StringAttr>(i, kResultAttr))
+      argument.result = result.str();
     if (auto tail = func.getArgAttrOfType<StringAttr>(i, kTailAttr))
       argument.tail = tail.str();
     Attribute value = func.getArgAttr(i, kValueAttr);

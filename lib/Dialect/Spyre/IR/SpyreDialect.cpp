@@ -66,7 +66,7 @@ LogicalResult SpyreDialect::verifyRegionArgAttribute(Operation *op, unsigned reg
       return fail("a tail state: zero, neg_inf, pos_inf, finite or unknown");
     return success();
   }
-  if (name == kArrayAttr && !isa<StringAttr>(value))
+  if ((name == kArrayAttr || name == kResultAttr) && !isa<StringAttr>(value))
     return fail("a string");
   if (name == kValueAttr && !isa<FloatAttr, IntegerAttr>(value))
     return fail("a number");

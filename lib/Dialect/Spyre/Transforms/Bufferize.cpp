@@ -217,6 +217,9 @@ LogicalResult FunctionBufferizer::run() {
     if (auto constant = dyn_cast<ConstantOp>(op)) {
       auto splat = cast<SplatElementsAttr>(constant.getValue());
       Attribute value = splat.getSplatValue<Attribute>();
+      // The number as the program wrote it, where its type cannot hold it exactly.
+      if (auto exact = constant->getAttrOfType<FloatAttr>(kValueAttr))
+        value = exact;
       if (auto number = dyn_cast<FloatAttr>(value))
         value = builder.getF64FloatAttr(number.getValueAsDouble());
       else if (auto integer = dyn_cast<IntegerAttr>(value))

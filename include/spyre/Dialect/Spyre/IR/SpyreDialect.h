@@ -48,6 +48,8 @@ inline constexpr llvm::StringLiteral kAddressAttr = "spyre.address";
 inline constexpr llvm::StringLiteral kRoleAttr = "spyre.role";
 /// Name of the program's array it holds: "in0", "out1".
 inline constexpr llvm::StringLiteral kArrayAttr = "spyre.array";
+/// "out0": the result that an input_output argument becomes.
+inline constexpr llvm::StringLiteral kResultAttr = "spyre.result";
 /// Value of a one-stick constant argument.
 inline constexpr llvm::StringLiteral kValueAttr = "spyre.value";
 /// Tail state at entry.
