@@ -357,6 +357,11 @@ bool Emitter::computeScales() {
     int stick = getLabelStick(tensors[i]);
     if (stick == -1 || tensors[i].scale[stick] == 0)
       return fail("the operand has no dim in its stick and nothing to broadcast there", int(i));
+    if (tensors[i].stick == -1 && tensors[i].place[stick] != -1)
+      return fail("dim '" + result.descriptor.dims[stick].name +
+                      "' is the stick of the operation and outside of this operand's stick; "
+                      "restickify it first",
+                  int(i));
   }
   return true;
 }
@@ -415,6 +420,11 @@ bool Emitter::computePadding() {
         if (int(dim) != tensor.stick && tensor.scale[dim] == 1 &&
             dims[dim].size > getDeviceExtent(tensor, dim))
           tensor.gap[dim] = dims[dim].size - getDeviceExtent(tensor, dim);
+        else if (int(dim) != tensor.stick && tensor.scale[dim] == 1 &&
+                 dims[dim].size == getDeviceExtent(tensor, dim))
+          // The memory is padded just as the dim is: what looked like a gap
+          // behind the unpadded dim is that padding.
+          tensor.gap[dim] = 0;
   return true;
 }
 
