@@ -338,7 +338,7 @@ bool Aligner::placeAccesses() {
         bool isInStick = std::any_of(tiles[a].begin(), tiles[a].end(), [&](const StickTile &tile) {
           return int(tile.input) == unit;
         });
-        result.accesses[a].deviceSizes.push_back(1);
+        result.accesses[a].deviceSizes.push_back(accesses[a].deviceSizes[d]);
         result.accesses[a].coordinates.push_back(
             {isInStick ? CoordinateKind::Count : CoordinateKind::Whole,
              int(segments[size_t(unit)].front()), 0});

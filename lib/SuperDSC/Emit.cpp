@@ -172,7 +172,7 @@ bool Emitter::computeCoordinates() {
       }
       for (unsigned u = 0; u < op.dims.size(); ++u)
         if (op.dims[u].keepUnit && op.dims[u].extent == 1 &&
-            (isInStick || deviceDims[d].size == 1) &&
+            (isInStick || operand.layout.shape[deviceDims[d].dim] == 1) &&
             dependsOn(operand.access.results[deviceDims[d].dim], u))
           access.unitDims.push_back({d, u});
     }

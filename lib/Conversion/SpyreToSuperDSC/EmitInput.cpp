@@ -110,18 +110,23 @@ static void keepUnitDims(DeviceOpInterface op, sdsc::EmitOp &emit) {
   bool matmul = !restickify && emit.isReduction && emit.operands.size() == 3;
   if (!restickify && !matmul)
     return;
-  // Unit dims that the maps of a matmul name stay, e.g. a batch of one.
-  if (matmul)
-    for (unsigned i = 0; i < emit.operands.size(); ++i)
-      for (auto [logical, result] : llvm::enumerate(op.getMap(i).getResults())) {
-        auto dim = dyn_cast<AffineDimExpr>(result);
-        if (!dim || emit.dims[dim.getPosition()].extent != 1 ||
-            !emit.operands[i].access.results[logical].digits.empty() ||
-            emit.operands[i].layout.shape[logical] != 1)
-          continue;
-        emit.dims[dim.getPosition()].keepUnit = true;
-        nameUnitDim(emit.operands[i], dim.getPosition(), logical);
-      }
+  // Unit dims that the maps of a matmul name stay, e.g. a batch of one; of a
+  // restickify only the one that is in a stick.
+  auto isMoved = [&](int64_t logical) {
+    return llvm::any_of(emit.operands, [&](const sdsc::EmitOperand &operand) {
+      return getUnitStickDim(operand) == logical;
+    });
+  };
+  for (unsigned i = 0; i < emit.operands.size(); ++i)
+    for (auto [logical, result] : llvm::enumerate(op.getMap(i).getResults())) {
+      auto dim = dyn_cast<AffineDimExpr>(result);
+      if (!dim || (restickify && !isMoved(logical)) || emit.dims[dim.getPosition()].extent != 1 ||
+          !emit.operands[i].access.results[logical].digits.empty() ||
+          emit.operands[i].layout.shape[logical] != 1)
+        continue;
+      emit.dims[dim.getPosition()].keepUnit = true;
+      nameUnitDim(emit.operands[i], dim.getPosition(), logical);
+    }
   // A new dim of extent 1 before dim \p position.
   auto addUnitDim = [&](unsigned position) {
     emit.dims.insert(emit.dims.begin() + position, sdsc::EmitDim{1, 1, /*keepUnit=*/true});
@@ -141,9 +146,9 @@ static void keepUnitDims(DeviceOpInterface op, sdsc::EmitOp &emit) {
     // N stands before K.
     unsigned position = 0;
     auto uses = [&](unsigned operand, unsigned d) {
-      return llvm::any_of(emit.operands[operand].access.results, [&](const layout::IndexExpr &expr) {
-        return layout::dependsOn(expr, d);
-      });
+      return llvm::any_of(
+          emit.operands[operand].access.results,
+          [&](const layout::IndexExpr &expr) { return layout::dependsOn(expr, d); });
     };
     while (position < emit.dims.size() &&
            !(uses(0, position) && uses(1, position) && !uses(2, position)))
@@ -158,7 +163,7 @@ static void keepUnitDims(DeviceOpInterface op, sdsc::EmitOp &emit) {
   // Restickify: the same logical dim in both operands, in the stick of one.
   for (unsigned i : {0u, 1u}) {
     int64_t logical = getUnitStickDim(emit.operands[i]);
-    if (logical < 0)
+    if (logical < 0 || !emit.operands[i].access.results[logical].digits.empty())
       continue;
     unsigned dim = addUnitDim(emit.dims.size());
     for (sdsc::EmitOperand &operand : emit.operands)
@@ -195,8 +200,8 @@ FailureOr<sdsc::EmitOp> mlir::spyre::buildEmitOp(DeviceOpInterface op, ArrayRef<
   SmallVector<std::optional<int64_t>> values;
   SmallVector<unsigned> newPosition;
   for (Value variable : op.getLoopVariables()) {
-    const LoopState *state = llvm::find_if(
-        loops, [&](const LoopState &loop) { return loop.variable == variable; });
+    const LoopState *state =
+        llvm::find_if(loops, [&](const LoopState &loop) { return loop.variable == variable; });
     if (state == loops.end())
       return op->emitOpError() << "uses a loop variable of no loop around it";
     ranges.push_back(state->tripCount);

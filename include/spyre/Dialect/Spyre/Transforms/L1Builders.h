@@ -42,7 +42,8 @@ Value buildPointwise(OpBuilder &b, Location loc, StringRef opFunc, ValueRange in
                      RankedTensorType resultType, ArrayRef<NamedAttribute> constants = {});
 
 /// The reduction \p opFunc over \p dims (sorted, each once). With \p keepDims the
-/// reduced dims stay with extent 1. A reduction over one element is a view.
+/// reduced dims stay with extent 1. A reduction over one element
+/// stays one, for the precision rules to see; spyre-fold-views makes it a view.
 Value buildReduction(OpBuilder &b, Location loc, StringRef opFunc, Value x, ArrayRef<int64_t> dims,
                      bool keepDims);
 

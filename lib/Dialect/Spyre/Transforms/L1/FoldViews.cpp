@@ -147,6 +147,35 @@ static void shrinkSplats(func::FuncOp func, RewriterBase &rewriter) {
   });
 }
 
+/// A reduction over one element is a view of its input.
+static void foldUnitReductions(func::FuncOp func, RewriterBase &rewriter) {
+  func.walk([&](DeviceOpInterface op) {
+    StringRef name = op.getOpFuncName();
+    if (!llvm::is_contained({"sum", "max", "min", "mean"}, name) || !op.getResultTensor() ||
+        !op.getInputMap(0).isIdentity())
+      return;
+    AffineMap output = op.getOutputMap();
+    SmallVector<AffineExpr> coordinates;
+    for (unsigned d = 0; d < op.getNumDims(); ++d) {
+      unsigned position = 0;
+      while (position < output.getNumResults() &&
+             output.getResult(position) != rewriter.getAffineDimExpr(d))
+        ++position;
+      if (position < output.getNumResults())
+        coordinates.push_back(rewriter.getAffineDimExpr(position));
+      else if (op.getExtents()[d] == 1)
+        coordinates.push_back(rewriter.getAffineConstantExpr(0));
+      else
+        return;
+    }
+    rewriter.setInsertionPoint(op);
+    auto type = cast<RankedTensorType>(op.getResultTensor().getType());
+    rewriter.replaceOpWithNewOp<ViewOp>(
+        op, type, op.getInputs()[0],
+        AffineMap::get(type.getRank(), 0, coordinates, rewriter.getContext()));
+  });
+}
+
 namespace {
 struct FoldViewsPass : mlir::spyre::impl::SpyreFoldViewsBase<FoldViewsPass> {
   void runOnOperation() override {
@@ -155,6 +184,7 @@ struct FoldViewsPass : mlir::spyre::impl::SpyreFoldViewsBase<FoldViewsPass> {
       return;
     IRRewriter rewriter(&getContext());
     shrinkSplats(func, rewriter);
+    foldUnitReductions(func, rewriter);
     composeViews(func, rewriter);
     // From the end: a view that moves into its writer may let the view before it move.
     SmallVector<ViewOp> views;

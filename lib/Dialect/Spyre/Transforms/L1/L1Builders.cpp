@@ -117,8 +117,6 @@ Value mlir::spyre::buildReduction(OpBuilder &b, Location loc, StringRef opFunc, 
       results.push_back(b.getAffineConstantExpr(0));
     }
   }
-  if (count == 1)
-    return buildReshape(b, loc, x, shape);
   DeviceOpSpec spec;
   spec.opFunc = opFunc;
   spec.inputs = {x};
