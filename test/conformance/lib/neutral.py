@@ -317,7 +317,25 @@ class Builder:
             ]
             if len(moved) == rank:
                 moved[position] = Expr(0, (Term(position),))
+                self.put_unit_dim_outermost(self.buffers[operand.buffer], position)
             operand.coordinates = moved
+
+    @staticmethod
+    def put_unit_dim_outermost(buffer, position):
+        """The reference lays the kept dim outermost on the device; its extent of 1 moves no element."""
+        order = [dim for dim in buffer.dim_order if dim != position]
+        order.insert(1, position)
+        elements = buffer.device_size[-1]
+        sizes = [buffer.shape[dim] for dim in order]
+        buffer.dim_order = order
+        steps = [math.prod(buffer.shape[dim + 1 :]) for dim in order]
+        buffer.device_size = [*sizes[1:-1], -(-sizes[-1] // elements), sizes[0], elements]
+        buffer.stride_map = [
+            step if size > 1 else -1
+            for step, size in zip(
+                [*steps[1:-1], steps[-1] * elements, steps[0], steps[-1]], buffer.device_size, strict=True
+            )
+        ]
 
     def add_tiles(self, terms, spec, loops, symbols, sizes):
         """Each iteration of a loop moves an operand by one tile along its symbols."""
