@@ -24,6 +24,14 @@ int64_t getSizeInBytes(const ArgumentSpec &spec) {
   return bytes;
 }
 
+/// "float16 [32, 96]".
+std::string describe(HostType dtype, const std::vector<int64_t> &shape) {
+  std::string text = std::string(getHostTypeName(dtype)) + " [";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + "]";
+}
+
 bool haveSameLayout(const ArgumentSpec &a, const ArgumentSpec &b) {
   return a.shape == b.shape && a.dtype == b.dtype && a.deviceSize == b.deviceSize &&
          a.strideMap == b.strideMap && a.deviceFormat == b.deviceFormat &&
@@ -151,7 +159,8 @@ runProgram(Runtime &runtime, const LoadedProgram &loaded,
     if (given == inputs.end())
       return Error{"input " + array.name + " is missing"};
     if (given->second.dtype != array.dtype || given->second.shape != array.shape)
-      return Error{"input " + array.name + " has another dtype or shape than the program's"};
+      return Error{"input " + array.name + " is " + describe(given->second.dtype, given->second.shape) +
+                   ", the program takes " + describe(array.dtype, array.shape)};
     arrays[array.name] = given->second;
   }
   for (const HostArray &array : program.results) {

@@ -211,7 +211,8 @@ std::variant<Array, Error> spyre::npz::parseNpy(std::string_view bytes) {
     array.type = "u1";
   int64_t width = getWidthInBytes(array.type);
   if (width == 0 || (byteOrder != '<' && byteOrder != '|' && !(byteOrder == '=')))
-    return Error{"element type '" + std::string(type) + "' is not supported"};
+    return Error{"element type '" + std::string(type) + "' is not supported",
+                 /*isUnsupportedType=*/true};
   int64_t count = 1;
   for (size_t at = 1; at < shape->size() && (*shape)[at] != ')';) {
     if ((*shape)[at] == ' ' || (*shape)[at] == ',') {
@@ -303,6 +304,10 @@ std::variant<Archive, Error> spyre::npz::parseNpz(std::string_view bytes) {
     if (checksum(raw) != member->crc)
       return Error{"member '" + member->name + "' is damaged (wrong checksum)"};
     auto array = parseNpy(raw);
+    // Text beside the numbers (names of dtypes, notes) is nobody's mistake; who
+    // asks for it as an array hears of its type.
+    if (auto *error = std::get_if<Error>(&array); error && error->isUnsupportedType)
+      array = Array{"?", {}, {}};
     if (auto *error = std::get_if<Error>(&array))
       return Error{"member '" + member->name + "': " + error->message};
     std::string name = member->name;

@@ -16,6 +16,7 @@
 #include "spyre/Numerics/FP8.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 using namespace spyre;
@@ -60,10 +61,22 @@ std::string spyre::tools::getNumpyType(HostType type) {
   return "";
 }
 
+/// NumPy's name of a type code: "f8" -> "float64".
+static std::string getNumpyName(const std::string &type) {
+  if (type.size() < 2)
+    return "of no number";
+  const char *kind = type[0] == 'f'   ? "float"
+                     : type[0] == 'i' ? "int"
+                     : type[0] == 'u' ? "uint"
+                     : type[0] == 'c' ? "complex"
+                                      : nullptr;
+  return type == "b1" || !kind ? "bool" : kind + std::to_string(8 * std::atoi(type.c_str() + 1));
+}
+
 Result<HostTensor> spyre::tools::toHostTensor(const npz::Array &array, HostType type) {
   if (array.type == getNumpyType(type))
     return HostTensor{type, array.shape, array.data};
-  return Error{"the file has NumPy type " + array.type + ", the program takes " +
+  return Error{"the file has NumPy type " + getNumpyName(array.type) + ", the program takes " +
                std::string(getHostTypeName(type)) + " (NumPy type " + getNumpyType(type) + ")"};
 }
 

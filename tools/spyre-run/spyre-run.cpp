@@ -117,8 +117,8 @@ runtime::Result<runtime::Bundle> loadBundleDirectory(const RunOptions &options) 
     return *error;
   auto &spec = std::get<std::optional<runtime::LaunchSpec>>(binding);
   if (!spec && !fs::exists(options.input + "/launch_spec.json", code))
-    return Error{options.input + ": it has no launch_spec.json; say what its arguments are with "
-                                 "--bind, or with -i and -o"};
+    return Error{options.input + ": it has neither program.json nor launch_spec.json; say what a "
+                                 "bundle's arguments are with --bind, or with -i and -o"};
   std::optional<runtime::Plan> plan;
   if (!fs::exists(options.input + "/plan.json", code)) {
     mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
@@ -224,8 +224,13 @@ bool compareAll(const std::map<std::string, HostTensor> &outputs, const npz::Arc
       fail(name + " differs from " + options.expect + ": " + comparison.message);
     }
   }
+  // "out0", "out1", ...; an archive may hold notes beside the arrays.
+  auto isResult = [](const std::string &name) {
+    return name.size() > 3 && name.compare(0, 3, "out") == 0 &&
+           name.find_first_not_of("0123456789", 3) == std::string::npos;
+  };
   for (const auto &[name, array] : expected)
-    if (name.compare(0, 3, "out") == 0 && !outputs.count(name)) {
+    if (isResult(name) && !outputs.count(name)) {
       good = false;
       fail(options.expect + ": it has " + name + ", the program has no such result");
     }

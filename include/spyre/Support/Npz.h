@@ -36,6 +36,7 @@ struct Array {
 
 struct Error {
   std::string message;
+  bool isUnsupportedType = false; ///< well formed, but text, objects, foreign byte order, ...
 };
 
 /// Arrays by name, in file order.
@@ -46,6 +47,8 @@ int64_t getWidthInBytes(std::string_view type);
 
 std::variant<Array, Error> parseNpy(std::string_view bytes);
 std::string serializeNpy(const Array &array);
+/// Members of an unsupported element type are in the archive with type "?" and no
+/// data.
 std::variant<Archive, Error> parseNpz(std::string_view bytes);
 /// An uncompressed archive; the same arrays give the same bytes.
 std::string serializeNpz(const Archive &archive);

@@ -188,6 +188,9 @@ public:
       }
       resultTypes.push_back(type);
     }
+    // All but assertions compute something.
+    if (resultTypes.empty() && !torch_reader::isOp(op, torch_reader::names::assertTensorMetadata))
+      return refuse("it has no result");
     Lowering lowering(op, operands, resultTypes, rewriter);
     if (succeeded(handler->second(lowering)))
       return success();
