@@ -11,8 +11,8 @@
 
 #include "spyre/Compiler/Compile.h"
 
-#include "spyre/Compiler/PlanFacts.h"
 #include "spyre/Compiler/Pipelines.h"
+#include "spyre/Compiler/PlanFacts.h"
 #include "spyre/Device/Device.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscBundleDialect.h"
@@ -218,8 +218,8 @@ LogicalResult Compilation::run(const std::string &outputDirectory) {
   lower.optLevel = options.optLevel;
   lower.cores = options.cores;
   if (failed(runStage("l1", [&](OpPassManager &pm) { ::spyre::compiler::buildL1Stage(pm); })) ||
-      failed(runStage("l2",
-                      [&](OpPassManager &pm) { ::spyre::compiler::buildL2Stage(pm, lower); })) ||
+      failed(
+          runStage("l2", [&](OpPassManager &pm) { ::spyre::compiler::buildL2Stage(pm, lower); })) ||
       failed(runStage("planned",
                       [&](OpPassManager &pm) { ::spyre::compiler::buildL3Stage(pm, lower); })))
     return failure();
@@ -238,10 +238,9 @@ LogicalResult Compilation::run(const std::string &outputDirectory) {
 
 namespace spyre::compiler {
 
-LogicalResult compileFile(const std::string &inputFile,
-                                           const std::string &outputDirectory,
-                                           const CompileOptions &options, CompileStats &stats,
-                                           MLIRContext &context) {
+LogicalResult compileFile(const std::string &inputFile, const std::string &outputDirectory,
+                          const CompileOptions &options, CompileStats &stats,
+                          MLIRContext &context) {
   return Compilation(inputFile, options, stats, context).run(outputDirectory);
 }
 

@@ -58,12 +58,12 @@ void registerPipelines() {
   PassPipelineRegistration<LowerOptions>(
       "spyre-plan", "Lower a program to a placed and verified L3",
       [](OpPassManager &pm, const LowerOptions &options) { buildPlanPipeline(pm, options); });
-  PassPipelineRegistration<LowerOptions>(
-      "spyre-lower-to-superdsc", "Lower a program to descriptors and a bundle function",
-      [](OpPassManager &pm, const LowerOptions &options) {
-        buildPlanPipeline(pm, options);
-        buildSuperDSCPipeline(pm, options);
-      });
+  PassPipelineRegistration<LowerOptions>("spyre-lower-to-superdsc",
+                                         "Lower a program to descriptors and a bundle function",
+                                         [](OpPassManager &pm, const LowerOptions &options) {
+                                           buildPlanPipeline(pm, options);
+                                           buildSuperDSCPipeline(pm, options);
+                                         });
 }
 
 } // namespace spyre::compiler

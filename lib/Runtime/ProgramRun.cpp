@@ -82,8 +82,8 @@ std::optional<Error> BufferLayouts::add(const LoadedProgram &program) {
       const DeviceBuffer *buffer = findBuffer(program.program, name);
       if (buffer->sizeInBytes < getSizeInBytes(arguments[i]))
         return fail("buffer \"" + name + "\" has " + std::to_string(buffer->sizeInBytes) +
-                    " bytes, argument #" + std::to_string(i) + " of " + launch->bundle +
-                    " needs " + std::to_string(getSizeInBytes(arguments[i])));
+                    " bytes, argument #" + std::to_string(i) + " of " + launch->bundle + " needs " +
+                    std::to_string(getSizeInBytes(arguments[i])));
       auto [it, isNew] = layouts.try_emplace(name, &arguments[i]);
       if (!isNew && !haveSameLayout(*it->second, arguments[i]))
         return fail("buffer \"" + name + "\" is passed in two layouts");
@@ -159,8 +159,9 @@ runProgram(Runtime &runtime, const LoadedProgram &loaded,
     if (given == inputs.end())
       return Error{"input " + array.name + " is missing"};
     if (given->second.dtype != array.dtype || given->second.shape != array.shape)
-      return Error{"input " + array.name + " is " + describe(given->second.dtype, given->second.shape) +
-                   ", the program takes " + describe(array.dtype, array.shape)};
+      return Error{"input " + array.name + " is " +
+                   describe(given->second.dtype, given->second.shape) + ", the program takes " +
+                   describe(array.dtype, array.shape)};
     arrays[array.name] = given->second;
   }
   for (const HostArray &array : program.results) {

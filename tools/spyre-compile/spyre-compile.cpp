@@ -35,10 +35,11 @@ int main(int argc, char **argv) {
   cl::opt<std::string> statsFile("stats", cl::desc("Write statistics as JSON"),
                                  cl::value_desc("file"), cl::cat(category));
   registerMLIRFlags();
-  if (std::optional<int> code = parseCommandLine(
-          argc, argv,
-          "Compiles a program for the Spyre accelerator\n\nExample: spyre-compile softmax.mlir -o softmax.spyre\n",
-          category))
+  if (std::optional<int> code =
+          parseCommandLine(argc, argv,
+                           "Compiles a program for the Spyre accelerator\n\nExample: spyre-compile "
+                           "softmax.mlir -o softmax.spyre\n",
+                           category))
     return *code;
   auto usage = [](const std::string &message) {
     llvm::errs() << "spyre-compile: error: " << message << "\n";
@@ -61,8 +62,8 @@ int main(int argc, char **argv) {
     return 1;
   if (!statsFile.empty()) {
     std::string json = toJson(stats);
-    if (auto message = spyre::writeFileAtomically(
-            statsFile.getValue(), [&](std::ostream &os) { os << json << "\n"; })) {
+    if (auto message = spyre::writeFileAtomically(statsFile.getValue(),
+                                                  [&](std::ostream &os) { os << json << "\n"; })) {
       llvm::errs() << "spyre-compile: error: " << *message << "\n";
       return 1;
     }

@@ -97,8 +97,8 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
     }
     // Flags of the commands' contract that come later are refused by name.
     for (const char *later : {"--cost-only", "--progress", "--trace", "--report", "--mlir-timing"})
-      if (argument == later || argument.compare(0, std::strlen(later) + 1,
-                                                std::string(later) + "=") == 0)
+      if (argument == later ||
+          argument.compare(0, std::strlen(later) + 1, std::string(later) + "=") == 0)
         return UsageError{std::string(later) + " is not supported yet"};
     std::string flag = argument, value;
     bool hasValue = false;
@@ -107,13 +107,13 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
       value = argument.substr(equal + 1);
       hasValue = true;
     }
-    std::string *text = flag == "--bind"      ? &options.bind
-                        : flag == "--inputs"  ? &options.inputs
-                        : flag == "--outputs" ? &options.outputs
-                        : flag == "--expect"  ? &options.expect
-                        : flag == "--stats"   ? &options.stats
-                        : flag == "--device"  ? &options.device
-                        : flag == "--target"  ? &options.compile.target
+    std::string *text = flag == "--bind"            ? &options.bind
+                        : flag == "--inputs"        ? &options.inputs
+                        : flag == "--outputs"       ? &options.outputs
+                        : flag == "--expect"        ? &options.expect
+                        : flag == "--stats"         ? &options.stats
+                        : flag == "--device"        ? &options.device
+                        : flag == "--target"        ? &options.compile.target
                         : flag == "--superdsc-form" ? &options.compile.form
                         : flag == "--dump-stages"   ? &options.compile.dumpStages
                                                     : nullptr;

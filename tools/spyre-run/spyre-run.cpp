@@ -135,7 +135,8 @@ class ScratchFolder {
 public:
   ScratchFolder() {
     std::error_code code;
-    std::string pattern = (std::filesystem::temp_directory_path(code) / "spyre-run-XXXXXX").string();
+    std::string pattern =
+        (std::filesystem::temp_directory_path(code) / "spyre-run-XXXXXX").string();
     if (!code && mkdtemp(pattern.data()))
       path = pattern;
   }

@@ -26,11 +26,11 @@ namespace spyre::compiler {
 
 struct CompileOptions {
   int optLevel = 2;
-  int64_t cores = 0;              ///< 0: what the level says
-  std::string device = "spyre";   ///< variant name
+  int64_t cores = 0;            ///< 0: what the level says
+  std::string device = "spyre"; ///< variant name
   std::string superdscForm = "2026-08";
   bool pretty = false;
-  std::string dumpStages;         ///< directory for one file a stage, or empty
+  std::string dumpStages; ///< directory for one file a stage, or empty
   /// Applied to every pass manager: timing, crash reproducers, IR printing.
   std::function<mlir::LogicalResult(mlir::PassManager &)> configure;
 };
@@ -42,7 +42,7 @@ struct CompileStats {
   int64_t numBundles = 0;
   int64_t numDeviceOps = 0;
   int64_t poolInBytes = 0;
-  int64_t lxPeakInBytes = 0; ///< per core
+  int64_t lxPeakInBytes = 0;                       ///< per core
   int64_t hbmReadInBytes = 0, hbmWriteInBytes = 0; ///< planned
 };
 

@@ -23,8 +23,8 @@ struct LowerOptions : public mlir::PassPipelineOptions<LowerOptions> {
   Option<int64_t> cores{*this, "cores",
                         llvm::cl::desc("Cores to use; 0: one at -O0, else all of the device's"),
                         llvm::cl::init(0)};
-  Option<bool> symbolicArgs{*this, "symbolic-args",
-                            llvm::cl::desc("Pass base addresses at launch"), llvm::cl::init(true)};
+  Option<bool> symbolicArgs{*this, "symbolic-args", llvm::cl::desc("Pass base addresses at launch"),
+                            llvm::cl::init(true)};
 };
 
 /// The stages: torch to L1; L1 to L2, verified; L2 to a placed and verified L3.

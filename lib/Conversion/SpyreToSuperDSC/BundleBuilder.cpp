@@ -115,8 +115,8 @@ void BundleBuilder::makeSteps(const std::vector<runtime::Step> &steps) {
             sum = sum + builder.getAffineDimExpr(l) * stride;
           SmallVector<Value> inputs(loopVariables);
           inputs.push_back(base);
-          base = affine::AffineApplyOp::create(builder, loc, AffineMap::get(numLoops, 1, sum),
-                                               inputs);
+          base =
+              affine::AffineApplyOp::create(builder, loc, AffineMap::get(numLoops, 1, sum), inputs);
         }
         operands.push_back(base);
         ids.push_back(id);
@@ -132,14 +132,13 @@ func::FuncOp BundleBuilder::build() {
   if (symbolic)
     types.assign(plan.numArguments + plan.hasPool,
                  sdscbundle::InputArgType::get(builder.getContext(), builder.getIndexType()));
-  auto func =
-      func::FuncOp::create(builder, loc, plan.name, builder.getFunctionType(types, {}));
+  auto func = func::FuncOp::create(builder, loc, plan.name, builder.getFunctionType(types, {}));
   Block *entry = func.addEntryBlock();
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(entry);
   for (BlockArgument argument : entry->getArguments()) {
-    Value address = sdscbundle::InputArgExtractOp::create(builder, loc, builder.getIndexType(),
-                                                          argument);
+    Value address =
+        sdscbundle::InputArgExtractOp::create(builder, loc, builder.getIndexType(), argument);
     if (plan.hasPool && argument.getArgNumber() == 0)
       pool = address;
     else

@@ -133,9 +133,8 @@ Attribute LayoutAttr::parse(AsmParser &parser, Type) {
   SmallVector<int64_t> deviceSizes, dimOrder, stick;
   Arrangement arrangement = Arrangement::Standard;
   auto parseList = [&](SmallVectorImpl<int64_t> &list) {
-    return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() {
-      return parser.parseInteger(list.emplace_back());
-    });
+    return parser.parseCommaSeparatedList(
+        AsmParser::Delimiter::Square, [&]() { return parser.parseInteger(list.emplace_back()); });
   };
   SMLoc loc = parser.getCurrentLocation();
   StringRef formatName;
@@ -212,9 +211,9 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "device sizes must not be negative";
   int64_t elements = ::spyre::getElementsPerStick(format);
   if (deviceSizes.back() != elements)
-    return emitError() << "the innermost device size is " << deviceSizes.back() << ", but a stick of "
-                       << StringRef(::spyre::getFormatName(format)) << " has " << elements
-                       << " elements";
+    return emitError() << "the innermost device size is " << deviceSizes.back()
+                       << ", but a stick of " << StringRef(::spyre::getFormatName(format))
+                       << " has " << elements << " elements";
   SmallVector<bool> seen;
   for (auto [i, dim] : llvm::enumerate(dimOrder)) {
     bool last = i + 1 == dimOrder.size();

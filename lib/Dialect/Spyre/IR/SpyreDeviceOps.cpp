@@ -7,7 +7,7 @@
 //
 // One syntax, one verifier, one set of effects for every device operation, and the
 // generic builder. Facts about a single operation come from the OpFunc table.
-// 
+//
 // Syntax:
 //   spyre.add (d0 = 128 / 32, d1 = 256) loops(%i) ins(%x[d0 + s0 * 8, d1], %y[d1])
 //       outs(%o[d0, d1]) constants {eps = 1.0 : f64} : !x, !y -> !o
@@ -146,10 +146,10 @@ ParseResult mlir::spyre::detail::parseDeviceOp(OpAsmParser &parser, OperationSta
   if (anySplit)
     state.addAttribute("splits", b.getDenseI64ArrayAttr(splits));
   state.addAttribute("maps", b.getArrayAttr(maps));
-  state.addAttribute("operandSegmentSizes",
-                     b.getDenseI32ArrayAttr({static_cast<int32_t>(inputs.size()),
-                                             static_cast<int32_t>(hasOutput),
-                                             static_cast<int32_t>(loops.size())}));
+  state.addAttribute(
+      "operandSegmentSizes",
+      b.getDenseI32ArrayAttr({static_cast<int32_t>(inputs.size()), static_cast<int32_t>(hasOutput),
+                              static_cast<int32_t>(loops.size())}));
   return success();
 }
 
@@ -187,8 +187,8 @@ void mlir::spyre::detail::printDeviceOp(OpAsmPrinter &printer, DeviceOpInterface
   }
   if (DictionaryAttr constants = op.getConstantsAttr())
     printer << " constants " << constants;
-  printer.printOptionalAttrDict(op->getAttrs(), {"extents", "splits", "kFast", "maps", "constants",
-                                                 "operandSegmentSizes"});
+  printer.printOptionalAttrDict(
+      op->getAttrs(), {"extents", "splits", "kFast", "maps", "constants", "operandSegmentSizes"});
   printer << " : ";
   llvm::interleaveComma(op.getInputs().getTypes(), printer);
   printer << (op.getInputs().empty() ? "-> " : " -> ") << destinationType;
@@ -261,10 +261,9 @@ static LogicalResult verifyMaps(DeviceOpInterface op) {
       return i < numInputs ? "input #" + std::to_string(i) : std::string("the output");
     };
     if (map.getNumDims() != op.getNumDims() || map.getNumSymbols() != op.getLoopVariables().size())
-      return op->emitOpError() << "access map of " << where() << " is over "
-                               << map.getNumDims() << " dims and " << map.getNumSymbols()
-                               << " symbols, the op has " << op.getNumDims() << " and "
-                               << op.getLoopVariables().size();
+      return op->emitOpError() << "access map of " << where() << " is over " << map.getNumDims()
+                               << " dims and " << map.getNumSymbols() << " symbols, the op has "
+                               << op.getNumDims() << " and " << op.getLoopVariables().size();
     Value operand = i < numInputs ? op.getInputs()[i] : op.getDestination();
     ArrayRef<int64_t> shape = getShape(operand);
     if (map.getNumResults() != shape.size())
@@ -274,7 +273,8 @@ static LogicalResult verifyMaps(DeviceOpInterface op) {
       continue; // no point, nothing to be out of bounds
     FailureOr<::spyre::layout::IndexMap> index = toIndexMap(map, ranges);
     if (failed(index))
-      return op->emitOpError() << "access map of " << where() << " is no sum of digits "
+      return op->emitOpError() << "access map of " << where()
+                               << " is no sum of digits "
                                   "c * ((d floordiv k) mod m)";
     for (auto [dim, expr] : llvm::enumerate(index->results)) {
       auto [low, high] = getRange(expr, ranges);
@@ -307,9 +307,8 @@ LogicalResult mlir::spyre::detail::verifyDeviceOp(DeviceOpInterface op) {
     return op->emitOpError() << "mixes tensors and buffers";
   if (output && result && output.getType() != result.getType())
     return op->emitOpError() << "its result must have the type of 'outs', which it updates";
-  if (!buffers && !op.getSplits().empty() && llvm::any_of(op.getLoopVariables(), [](Value) {
-        return true;
-      }))
+  if (!buffers && !op.getSplits().empty() &&
+      llvm::any_of(op.getLoopVariables(), [](Value) { return true; }))
     return op->emitOpError() << "loop variables belong to buffers";
 
   for (auto [i, extent] : llvm::enumerate(op.getExtents()))
@@ -329,7 +328,8 @@ LogicalResult mlir::spyre::detail::verifyDeviceOp(DeviceOpInterface op) {
         return op->emitOpError() << "constant '" << constant.getName().getValue()
                                  << "' must be a number";
       StringRef name = constant.getName().getValue();
-      if (llvm::none_of(info->constants, [&](const auto &known) { return StringRef(known) == name; }))
+      if (llvm::none_of(info->constants,
+                        [&](const auto &known) { return StringRef(known) == name; }))
         return op->emitOpError() << "has no constant '" << name << "'";
     }
   }
@@ -341,8 +341,8 @@ LogicalResult mlir::spyre::detail::verifyDeviceOp(DeviceOpInterface op) {
   return verifyMaps(op);
 }
 
-void mlir::spyre::detail::getDeviceOpEffects(DeviceOpInterface op,
-                                SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+void mlir::spyre::detail::getDeviceOpEffects(
+    DeviceOpInterface op, SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   if (op.getResultTensor())
     return;
   for (OpOperand &operand : op->getOpOperands()) {

@@ -25,7 +25,6 @@ using namespace mlir::spyre;
 #include "spyre/Dialect/Spyre/IR/SpyreDialect.cpp.inc"
 #include "spyre/Dialect/Spyre/IR/SpyreInterfaces.cpp.inc"
 
-
 void SpyreDialect::initialize() {
   registerAttributes();
   registerTypes();
@@ -55,8 +54,8 @@ LogicalResult SpyreDialect::verifyRegionArgAttribute(Operation *op, unsigned reg
   }
   if (name == kRoleAttr) {
     auto role = dyn_cast<StringAttr>(value);
-    if (!role || !llvm::is_contained({"input", "output", "input_output", "constant"},
-                                     role.getValue()))
+    if (!role ||
+        !llvm::is_contained({"input", "output", "input_output", "constant"}, role.getValue()))
       return fail("\"input\", \"output\", \"input_output\" or \"constant\"");
     return success();
   }

@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "spyre/Dialect/Spyre/IR/AffineConversion.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
+#include "spyre/Dialect/Spyre/IR/AffineConversion.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
@@ -114,8 +114,8 @@ ParseResult ViewOp::parse(OpAsmParser &parser, OperationState &state) {
       if (result.isFunctionOfDim(i))
         return parser.emitError(mapLoc)
                << "d" << i << " is beyond the result's rank " << ranked.getRank();
-  state.addAttribute("map", AffineMapAttr::get(AffineMap::get(ranked.getRank(), 0, results,
-                                                              parser.getContext())));
+  state.addAttribute(
+      "map", AffineMapAttr::get(AffineMap::get(ranked.getRank(), 0, results, parser.getContext())));
   state.addTypes(resultType);
   return success();
 }
@@ -210,7 +210,8 @@ static LogicalResult verifyAlongDim(Operation *op, Value source, Type result, in
   if (type.getShape() != cast<RankedTensorType>(result).getShape())
     return op->emitOpError() << "changes the shape";
   if (dim < 0 || dim >= type.getRank())
-    return op->emitOpError() << "dim " << dim << " does not exist; the tensor has " << type.getRank();
+    return op->emitOpError() << "dim " << dim << " does not exist; the tensor has "
+                             << type.getRank();
   return success();
 }
 

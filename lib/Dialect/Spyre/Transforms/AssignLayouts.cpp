@@ -30,9 +30,7 @@ static int64_t roundUp(int64_t value, int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-static int64_t getNumElements(Value value) {
-  return ShapedType::getNumElements(getShape(value));
-}
+static int64_t getNumElements(Value value) { return ShapedType::getNumElements(getShape(value)); }
 
 /// Logical order with \p stick (a logical dim, or -1: sparse) moved to the end.
 static std::vector<int> getOrderWithStick(int64_t rank, int64_t stick) {
@@ -117,15 +115,12 @@ void LayoutAssigner::setDefaultLayout(Value value) {
   setLayout(value, makeLayout(type, type.getRank() - 1));
 }
 
-LayoutAttr LayoutAssigner::chooseResultLayout(DeviceOpInterface op,
-                                              std::optional<unsigned> stick) {
+LayoutAttr LayoutAssigner::chooseResultLayout(DeviceOpInterface op, std::optional<unsigned> stick) {
   auto type = cast<RankedTensorType>(op.getResultTensor().getType());
   AffineMap map = op.getOutputMap();
   if (type.getRank() == 0)
     return makeLayout(type, -1);
-  auto usesStick = [&](int64_t dim) {
-    return stick && map.getResult(dim).isFunctionOfDim(*stick);
-  };
+  auto usesStick = [&](int64_t dim) { return stick && map.getResult(dim).isFunctionOfDim(*stick); };
   if (stick && getUsedDims(map)[*stick]) {
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
       if (usesStick(dim))
@@ -192,8 +187,7 @@ Value LayoutAssigner::getPadded(Value value, int64_t dim) {
   Value zero = getZero(type.getElementType());
   OpBuilder::InsertionGuard guard(builder);
   setInsertionAfter(value);
-  if (zero.getDefiningOp()->getBlock() == builder.getInsertionBlock() &&
-      !value.getDefiningOp())
+  if (zero.getDefiningOp()->getBlock() == builder.getInsertionBlock() && !value.getDefiningOp())
     builder.setInsertionPointAfter(zero.getDefiningOp());
 
   unsigned rank = type.getRank();
@@ -203,11 +197,11 @@ Value LayoutAssigner::getPadded(Value value, int64_t dim) {
   rest[dim] = whole - extent;
   SmallVector<AffineExpr> shifted(identity.getResults());
   shifted[dim] = shifted[dim] + extent;
-  Value filled = buildIdentity(value.getLoc(), zero, rest,
-                               AffineMap::get(rank, 0, builder.getContext()), paddedType,
-                               AffineMap::get(rank, 0, shifted, builder.getContext()));
-  result = buildIdentity(value.getLoc(), value, type.getShape(), identity, paddedType, identity,
-                         filled);
+  Value filled =
+      buildIdentity(value.getLoc(), zero, rest, AffineMap::get(rank, 0, builder.getContext()),
+                    paddedType, AffineMap::get(rank, 0, shifted, builder.getContext()));
+  result =
+      buildIdentity(value.getLoc(), value, type.getShape(), identity, paddedType, identity, filled);
   return result;
 }
 
@@ -254,9 +248,9 @@ FailureOr<Value> LayoutAssigner::getWithStick(Value value, int64_t dim, Operatio
     unsigned rank = type.getRank();
     SmallVector<AffineExpr> to(builder.getMultiDimIdentityMap(rank).getResults());
     to.push_back(builder.getAffineConstantExpr(0));
-    source = buildIdentity(value.getLoc(), value, type.getShape(),
-                           builder.getMultiDimIdentityMap(rank), unit,
-                           AffineMap::get(rank, 0, to, builder.getContext()));
+    source =
+        buildIdentity(value.getLoc(), value, type.getShape(), builder.getMultiDimIdentityMap(rank),
+                      unit, AffineMap::get(rank, 0, to, builder.getContext()));
   }
   if (getShape(source)[dim] % ::spyre::getElementsPerStick(layout.getFormat()))
     source = getPadded(source, dim);
@@ -312,14 +306,16 @@ LogicalResult LayoutAssigner::makeOperandFit(DeviceOpInterface op, unsigned inpu
     return success();
   if (used) {
     for (auto [dim, result] : llvm::enumerate(map.getResults())) {
-      if (!result.isFunctionOfDim(*stick) || static_cast<int64_t>(dim) == getStickDim(getLayout(value)))
+      if (!result.isFunctionOfDim(*stick) ||
+          static_cast<int64_t>(dim) == getStickDim(getLayout(value)))
         continue;
       FailureOr<Value> copy = getWithStick(value, dim, op);
       if (failed(copy))
         return failure();
       // A sparse value has grown a unit dim.
       AffineMap newMap = map;
-      if (cast<RankedTensorType>(copy->getType()).getRank() > static_cast<int64_t>(map.getNumResults()))
+      if (cast<RankedTensorType>(copy->getType()).getRank() >
+          static_cast<int64_t>(map.getNumResults()))
         newMap = map.insertResult(builder.getAffineConstantExpr(0), map.getNumResults());
       replaceInput(op, input, *copy, newMap);
       access = getStickAccess(getShape(*copy), getLayout(*copy), newMap, op.getExtents());
@@ -327,8 +323,8 @@ LogicalResult LayoutAssigner::makeOperandFit(DeviceOpInterface op, unsigned inpu
         return success();
     }
     return op->emitOpError() << "input #" << input << " cannot be read with d" << *stick
-                             << " in the stick"
-                             << (access.reason.empty() ? "" : ": ") << access.reason;
+                             << " in the stick" << (access.reason.empty() ? "" : ": ")
+                             << access.reason;
   }
   if (access.kind == StickAccess::Dim) {
     // Read one element at a time while another dim runs along the sticks.

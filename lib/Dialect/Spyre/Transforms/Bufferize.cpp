@@ -226,10 +226,9 @@ LogicalResult FunctionBufferizer::run() {
         value = builder.getI64IntegerAttr(integer.getType().isInteger(1)
                                               ? integer.getValue().getZExtValue()
                                               : integer.getValue().getSExtValue());
-      buffers[constant.getResult()] =
-          addArgument(getBufferType(constant.getType()), constant.getLoc(),
-                      {named(kRoleAttr, builder.getStringAttr("constant")),
-                       named(kValueAttr, value)});
+      buffers[constant.getResult()] = addArgument(
+          getBufferType(constant.getType()), constant.getLoc(),
+          {named(kRoleAttr, builder.getStringAttr("constant")), named(kValueAttr, value)});
     }
   for (unsigned i = 0; i < numInputs; ++i) {
     BlockArgument argument = body.getArgument(i);

@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "spyre/Dialect/Spyre/Transforms/PlanningAdapter.h"
 #include "spyre/Dialect/Spyre/Transforms/Passes.h"
+#include "spyre/Dialect/Spyre/Transforms/PlanningAdapter.h"
 
 namespace mlir::spyre {
 #define GEN_PASS_DEF_SPYREDIVIDEWORK

@@ -12,8 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "spyre/Dialect/Spyre/Transforms/BufferLiveness.h"
-#include "spyre/Dialect/Spyre/Transforms/PlanningAdapter.h"
 #include "spyre/Dialect/Spyre/Transforms/Passes.h"
+#include "spyre/Dialect/Spyre/Transforms/PlanningAdapter.h"
 #include "spyre/Dialect/Spyre/Transforms/StickAccess.h"
 #include "spyre/Planning/Packing.h"
 
@@ -43,8 +43,8 @@ private:
   /// core would not find there what it reads.
   DistributionAttr findDistribution(AllocOp alloc, const BufferLife &life);
   void remark(AllocOp alloc, const Twine &reason) {
-    remark::missed(alloc.getLoc(), remark::RemarkOpts::name("NotInLX")
-                                       .category("spyre-place-buffers"))
+    remark::missed(alloc.getLoc(),
+                   remark::RemarkOpts::name("NotInLX").category("spyre-place-buffers"))
         << reason.str();
   }
   planning::PackingProblem makeProblem(ArrayRef<AllocOp> allocs, bool inLX);
@@ -65,8 +65,7 @@ struct PlaceBuffersPass : mlir::spyre::impl::SpyrePlaceBuffersBase<PlaceBuffersP
   using SpyrePlaceBuffersBase::SpyrePlaceBuffersBase;
   void runOnOperation() override {
     FailureOr<::spyre::Device> device = getDevice(getOperation());
-    if (failed(device) ||
-        failed(BufferPlacer(getOperation(), *device, useLX, capacity).run()))
+    if (failed(device) || failed(BufferPlacer(getOperation(), *device, useLX, capacity).run()))
       signalPassFailure();
   }
 };
@@ -241,8 +240,7 @@ LogicalResult BufferPlacer::placePool(ArrayRef<AllocOp> allocs) {
   auto plan = planning::solvePool(problem);
   if (auto *error = std::get_if<planning::PackingError>(&plan))
     return func.emitError() << "the pool cannot be planned: " << error->message;
-  for (auto [alloc, offset] :
-       llvm::zip_equal(allocs, std::get<planning::PoolPlan>(plan).offsets))
+  for (auto [alloc, offset] : llvm::zip_equal(allocs, std::get<planning::PoolPlan>(plan).offsets))
     setPlacement(alloc, PlacementKind::Pool, offset);
   return success();
 }

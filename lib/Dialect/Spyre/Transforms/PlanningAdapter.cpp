@@ -45,8 +45,7 @@ FailureOr<layout::IndexMap> mlir::spyre::getAccess(DeviceOpInterface op, unsigne
     return failure();
   unsigned numDims = op.getNumDims();
   for (layout::IndexExpr &expr : map->results)
-    llvm::erase_if(expr.digits,
-                   [&](const layout::Digit &digit) { return digit.input >= numDims; });
+    llvm::erase_if(expr.digits, [&](const layout::Digit &digit) { return digit.input >= numDims; });
   map->extents.resize(numDims);
   return map;
 }
@@ -79,8 +78,8 @@ mlir::spyre::buildDivisionProblem(DeviceOpInterface op, const ::spyre::Device &d
     FailureOr<layout::IndexMap> access = getAccess(op, i);
     if (failed(access))
       return op->emitOpError() << "has an access map that cannot be planned";
-    auto operand = planning::makeOperand(
-        *access, getLayout(value).getTensorLayout(getShape(value)), /*isOutput=*/i == e);
+    auto operand = planning::makeOperand(*access, getLayout(value).getTensorLayout(getShape(value)),
+                                         /*isOutput=*/i == e);
     if (auto *error = std::get_if<planning::DivisionError>(&operand))
       return op->emitOpError() << "operand #" << i << ": " << error->message;
     auto &described = std::get<planning::DivisionOperand>(operand);
@@ -94,8 +93,8 @@ mlir::spyre::buildDivisionProblem(DeviceOpInterface op, const ::spyre::Device &d
   return problem;
 }
 
-planning::Distribution
-mlir::spyre::getDistribution(DeviceOpInterface op, const planning::DivisionProblem &problem) {
+planning::Distribution mlir::spyre::getDistribution(DeviceOpInterface op,
+                                                    const planning::DivisionProblem &problem) {
   planning::Distribution distribution;
   distribution.dims = problem.dims;
   distribution.splits.assign(op.getSplits().begin(), op.getSplits().end());

@@ -156,9 +156,9 @@ StickAccess mlir::spyre::checkSticks(DeviceOpInterface op) {
     Value value = i < op.getInputs().size() ? op.getInputs()[i] : op.getDestination();
     StickAccess access = getStickAccess(getShape(value), getLayout(value), op.getMap(i), ranges);
     if (access.kind == StickAccess::Unreadable)
-      access.reason = (i < op.getInputs().size() ? "input #" + std::to_string(i)
-                                                 : std::string("the output")) +
-                      " cannot be accessed: " + access.reason;
+      access.reason =
+          (i < op.getInputs().size() ? "input #" + std::to_string(i) : std::string("the output")) +
+          " cannot be accessed: " + access.reason;
     return access;
   };
   auto fail = [&](std::string reason) {

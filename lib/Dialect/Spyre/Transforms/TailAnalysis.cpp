@@ -61,8 +61,7 @@ PaddingState TailAnalysis::compute(DeviceOpInterface op) const {
     StickAccess access =
         getStickAccess(getShape(input), getLayout(input), op.getInputMap(i), ranges);
     ::spyre::TailOperand operand;
-    operand.isStickBroadcast =
-        access.kind == StickAccess::Lane0 && sticks.kind == StickAccess::Dim;
+    operand.isStickBroadcast = access.kind == StickAccess::Lane0 && sticks.kind == StickAccess::Dim;
     if (sticks.kind == StickAccess::Dim && access.kind == StickAccess::Dim)
       operand.tail = getTail(input, op.getInputMap(i), access.dim, op.getExtents()[access.dim]);
     else
@@ -97,8 +96,7 @@ Tail TailAnalysis::getContent(Value value, int64_t dim, int64_t begin) const {
     // The logical region moved with the rest.
     return getContent(op.getInputs()[0], dim, begin);
   }
-  if (start >= begin && op.getOpFuncName() == "identity" &&
-      getShape(op.getInputs()[0]).empty()) {
+  if (start >= begin && op.getOpFuncName() == "identity" && getShape(op.getInputs()[0]).empty()) {
     if (start == begin && start + extent == getShape(value)[dim])
       return get(op.getInputs()[0]).lanes;
     return Tail::Unknown;

@@ -10,10 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "spyre/Dialect/Spyre/Transforms/BufferLiveness.h"
-#include "spyre/Dialect/Spyre/Transforms/PlanningAdapter.h"
 #include "spyre/Dialect/Spyre/IR/AffineConversion.h"
+#include "spyre/Dialect/Spyre/Transforms/BufferLiveness.h"
 #include "spyre/Dialect/Spyre/Transforms/Passes.h"
+#include "spyre/Dialect/Spyre/Transforms/PlanningAdapter.h"
 #include "spyre/Dialect/Spyre/Transforms/StickAccess.h"
 
 namespace mlir::spyre {
@@ -109,8 +109,7 @@ private:
 
   /// True if \p later takes over the memory of \p earlier in one in-place operation.
   bool isInPlace(AllocOp earlier, const BufferLife &dead, AllocOp later, const BufferLife &born) {
-    if (dead.last != born.first ||
-        earlier.getPlacementAttr() != later.getPlacementAttr() ||
+    if (dead.last != born.first || earlier.getPlacementAttr() != later.getPlacementAttr() ||
         getSizeInMemory(later) > getSizeInMemory(earlier))
       return false;
     DeviceOpInterface op = born.accesses.front().op;
@@ -141,9 +140,9 @@ private:
           continue;
         if (isInPlace(a, lifeA, b, lifeB) || isInPlace(b, lifeB, a, lifeA))
           continue;
-        InFlightDiagnostic diag =
-            report(b, "L3-2") << "bytes " << beginB << ".." << endB
-                              << " overlap a buffer that lives at the same time";
+        InFlightDiagnostic diag = report(b, "L3-2")
+                                  << "bytes " << beginB << ".." << endB
+                                  << " overlap a buffer that lives at the same time";
         diag.attachNote(a.getLoc()) << "bytes " << beginA << ".." << endA << " are taken here";
       }
     }
@@ -170,20 +169,18 @@ private:
         continue;
       if (planning::getNumUnits(dim) % splits[d])
         report(op, "L3-4") << "d" << d << " has " << planning::getNumUnits(dim)
-                           << (dim.elementsPerStick > 1 ? " sticks" : " elements")
-                           << ", which " << splits[d] << " work slices do not divide";
+                           << (dim.elementsPerStick > 1 ? " sticks" : " elements") << ", which "
+                           << splits[d] << " work slices do not divide";
       reduced += dim.isReduced;
     }
     if (reduced > 1)
       report(op, "L3-5") << "cuts " << reduced << " reduced dims; cores can combine one";
     for (auto [i, operand] : llvm::enumerate(problem->operands)) {
-      int64_t span = operand.isInDeviceMemory
-                         ? planning::getSpanInBytes(*problem, operand, splits)
-                         : 0;
+      int64_t span =
+          operand.isInDeviceMemory ? planning::getSpanInBytes(*problem, operand, splits) : 0;
       if (span > device.getSpanLimitInBytes())
         report(op, "L3-7") << "operand #" << i << " spans " << span
-                           << " bytes on one core; a core reaches "
-                           << device.getSpanLimitInBytes();
+                           << " bytes on one core; a core reaches " << device.getSpanLimitInBytes();
     }
   }
 
@@ -225,17 +222,16 @@ private:
           for (auto [dim, slice] : llvm::enumerate(slices)) {
             bool inStick = static_cast<int64_t>(dim) == stickDim;
             int64_t units = inStick ? llvm::divideCeil(shape[dim], elements) : shape[dim];
-            int64_t size = llvm::divideCeil(units, held.getSlices()[dim]) * (inStick ? elements : 1);
+            int64_t size =
+                llvm::divideCeil(units, held.getSlices()[dim]) * (inStick ? elements : 1);
             int64_t begin = cast<IntegerAttr>(slice).getInt() * size;
             fits &= region->begin[dim] == begin &&
                     region->end[dim] == std::min(begin + size, shape[dim]);
           }
           if (!fits) {
-            InFlightDiagnostic diag =
-                report(access.op, "L3-6")
-                << "core " << core
-                << (access.isWrite ? " writes" : " reads")
-                << " another part of the LX buffer than it holds";
+            InFlightDiagnostic diag = report(access.op, "L3-6")
+                                      << "core " << core << (access.isWrite ? " writes" : " reads")
+                                      << " another part of the LX buffer than it holds";
             diag.attachNote(alloc.getLoc()) << "allocated here";
             break;
           }
@@ -290,8 +286,7 @@ private:
         if (missing.empty())
           continue;
         InFlightDiagnostic diag = report(access.op, "L3-8")
-                                  << "input #" << access.operand
-                                  << " is read before it is written";
+                                  << "input #" << access.operand << " is read before it is written";
         if (Operation *def = buffer.getDefiningOp())
           diag.attachNote(def->getLoc()) << "allocated here";
         break;

@@ -24,16 +24,6 @@ func.func @log_softmax_of_columns(%x: tensor<4x8xf16>) -> tensor<4x8xf16> {
   return %0 : tensor<4x8xf16>
 }
 
-// One element: the maximum is the element, nothing is reduced.
-// CHECK-LABEL: func @softmax_of_one
-// CHECK-NOT: spyre.max
-// CHECK-NOT: spyre.sum
-// CHECK: spyre.realdiv
-func.func @softmax_of_one(%x: tensor<4x1xf16>) -> tensor<4x1xf16> {
-  %0 = spyre.softmax %x along 1 : tensor<4x1xf16> -> tensor<4x1xf16>
-  return %0 : tensor<4x1xf16>
-}
-
 // CHECK-LABEL: func @rms_norm
 // CHECK: %[[SQUARE:.*]] = spyre.mul (d0 = 32, d1 = 512) ins(%arg0[d0, d1], %arg0[d0, d1])
 // CHECK: %[[MEAN:.*]] = spyre.mean (d0 = 32, d1 = 512) ins(%[[SQUARE]][d0, d1]) -> [d0, 0] constants {scaling_factor = 0.001953125 : f64}

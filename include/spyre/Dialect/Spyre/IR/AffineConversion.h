@@ -26,8 +26,7 @@ FailureOr<::spyre::layout::IndexMap> toIndexMap(AffineMap map, ArrayRef<int64_t>
 
 /// The same map as an AffineMap over \p numDims dims; the other inputs become
 /// symbols.
-AffineMap toAffineMap(const ::spyre::layout::IndexMap &map, unsigned numDims,
-                      MLIRContext *context);
+AffineMap toAffineMap(const ::spyre::layout::IndexMap &map, unsigned numDims, MLIRContext *context);
 
 /// Smallest and largest value of \p expr over the box of \p ranges (none zero).
 std::pair<int64_t, int64_t> getRange(const ::spyre::layout::IndexExpr &expr,

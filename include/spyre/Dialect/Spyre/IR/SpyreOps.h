@@ -38,13 +38,13 @@ namespace mlir::spyre {
 
 /// What a device operation is built from; see buildDeviceOp.
 struct DeviceOpSpec {
-  StringRef opFunc;             ///< name in the OpFunc table
+  StringRef opFunc; ///< name in the OpFunc table
   SmallVector<Value> inputs;
-  Value output;                 ///< buffer, initial tensor, or null
-  Type resultType;              ///< null at L3
+  Value output;    ///< buffer, initial tensor, or null
+  Type resultType; ///< null at L3
   SmallVector<int64_t> extents;
-  SmallVector<AffineMap> maps;  ///< one an input, then the output's
-  SmallVector<int64_t> splits;  ///< empty: undivided
+  SmallVector<AffineMap> maps; ///< one an input, then the output's
+  SmallVector<int64_t> splits; ///< empty: undivided
   SmallVector<Value> loopVariables;
   SmallVector<NamedAttribute> constants;
   bool kFast = false;

@@ -32,8 +32,8 @@ FailureOr<::spyre::planning::DivisionProblem>
 buildDivisionProblem(DeviceOpInterface op, const ::spyre::Device &device, int64_t cores);
 
 /// How \p op is spread over the cores.
-::spyre::planning::Distribution
-getDistribution(DeviceOpInterface op, const ::spyre::planning::DivisionProblem &problem);
+::spyre::planning::Distribution getDistribution(DeviceOpInterface op,
+                                                const ::spyre::planning::DivisionProblem &problem);
 
 } // namespace mlir::spyre
 

@@ -26,8 +26,8 @@ namespace mlir::spyre {
 /// What lies in an operand's stick, seen from the iteration space.
 struct StickAccess {
   enum Kind {
-    Lane0,   ///< no iteration dim: one element a stick, read from lane 0
-    Dim,     ///< iteration dim `dim`, from a stick boundary on
+    Lane0, ///< no iteration dim: one element a stick, read from lane 0
+    Dim,   ///< iteration dim `dim`, from a stick boundary on
     Unreadable
   };
   Kind kind = Unreadable;
