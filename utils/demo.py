@@ -145,12 +145,13 @@ def main(argv=None):
     print()
     if good:
         print(f"numbers agree within {max(row['error'] for row in good):.1e} of each result's rms")
-        time_us = sum(row["stats"].get("modelled_us", 0) for row in good)
+        timed = [row["stats"]["modelled_us"] for row in good if "modelled_us" in row["stats"]]
+        modelled = f"modelled time {sum(timed):.1f} us; " if timed else ""
         read = sum(row["stats"].get("hbm_read_bytes", 0) for row in good)
         written = sum(row["stats"].get("hbm_write_bytes", 0) for row in good)
         operations = sum((collections.Counter(row["operations"]) for row in good), collections.Counter())
         top = ", ".join(f"{name} {count}" for name, count in operations.most_common(5))
-        print(f"modelled time {time_us:.1f} us; device memory read {in_bytes(read)}, written {in_bytes(written)}")
+        print(f"{modelled}device memory read {in_bytes(read)}, written {in_bytes(written)}")
         print(f"most frequent operations: {top}")
     print(f"program directories, numbers and report: {work}/report.json")
     print(f"{len(good)} of {len(rows)} programs agree with PyTorch")
