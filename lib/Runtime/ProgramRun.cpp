@@ -17,13 +17,6 @@ namespace spyre::runtime {
 
 namespace {
 
-int64_t getSizeInBytes(const ArgumentSpec &spec) {
-  int64_t bytes = kStickInBytes;
-  for (size_t i = 0; i + 1 < spec.deviceSize.size(); ++i)
-    bytes *= spec.deviceSize[i];
-  return bytes;
-}
-
 /// "float16 [32, 96]".
 std::string describe(HostType dtype, const std::vector<int64_t> &shape) {
   std::string text = std::string(getHostTypeName(dtype)) + " [";
@@ -80,10 +73,13 @@ std::optional<Error> BufferLayouts::add(const LoadedProgram &program) {
       if (isConstant)
         continue;
       const DeviceBuffer *buffer = findBuffer(program.program, name);
-      if (buffer->sizeInBytes < getSizeInBytes(arguments[i]))
+      auto needed = getDeviceSizeInBytes(arguments[i]);
+      if (auto *error = std::get_if<Error>(&needed))
+        return *error;
+      if (buffer->sizeInBytes < std::get<int64_t>(needed))
         return fail("buffer \"" + name + "\" has " + std::to_string(buffer->sizeInBytes) +
                     " bytes, argument #" + std::to_string(i) + " of " + launch->bundle + " needs " +
-                    std::to_string(getSizeInBytes(arguments[i])));
+                    std::to_string(std::get<int64_t>(needed)));
       auto [it, isNew] = layouts.try_emplace(name, &arguments[i]);
       if (!isNew && !haveSameLayout(*it->second, arguments[i]))
         return fail("buffer \"" + name + "\" is passed in two layouts");

@@ -69,15 +69,15 @@ private:
 
   /// A copy of \p value with logical dim \p dim in the stick; logical extents may
   /// have grown to whole sticks (zeros). Made once per value.
-  FailureOr<Value> getWithStick(Value value, int64_t dim, Operation *user);
+  Value getWithStick(Value value, int64_t dim);
   /// A copy of \p value with a new leading dim, all of whose sticks repeat one
   /// element: what an operation reads from lane 0.
-  FailureOr<Value> getSpread(Value value, Operation *user);
+  Value getSpread(Value value);
   /// \p value with logical dim \p dim zero-extended to whole sticks.
   Value getPadded(Value value, int64_t dim);
   Value buildIdentity(Location loc, Value source, ArrayRef<int64_t> extents, AffineMap from,
                       RankedTensorType resultType, AffineMap to, Value init = {});
-  FailureOr<Value> buildRestickify(Location loc, Value source, int64_t newStick, Operation *user);
+  Value buildRestickify(Location loc, Value source, int64_t newStick);
   Value getZero(Type elementType);
   void setInsertionAfter(Value value);
   LogicalResult makeOperandFit(DeviceOpInterface op, unsigned input, std::optional<unsigned> stick);
@@ -205,8 +205,7 @@ Value LayoutAssigner::getPadded(Value value, int64_t dim) {
   return result;
 }
 
-FailureOr<Value> LayoutAssigner::buildRestickify(Location loc, Value source, int64_t newStick,
-                                                 Operation *user) {
+Value LayoutAssigner::buildRestickify(Location loc, Value source, int64_t newStick) {
   auto type = cast<RankedTensorType>(source.getType());
   LayoutAttr layout = getLayout(source);
   int64_t elements = ::spyre::getElementsPerStick(layout.getFormat());
@@ -230,7 +229,7 @@ FailureOr<Value> LayoutAssigner::buildRestickify(Location loc, Value source, int
   return buildDeviceOp(builder, loc, spec).getResultTensor();
 }
 
-FailureOr<Value> LayoutAssigner::getWithStick(Value value, int64_t dim, Operation *user) {
+Value LayoutAssigner::getWithStick(Value value, int64_t dim) {
   auto key = std::make_pair(value, dim);
   if (Value known = restickified.lookup(key))
     return known;
@@ -256,13 +255,10 @@ FailureOr<Value> LayoutAssigner::getWithStick(Value value, int64_t dim, Operatio
     source = getPadded(source, dim);
   OpBuilder::InsertionGuard guard(builder);
   setInsertionAfter(source);
-  FailureOr<Value> result = buildRestickify(value.getLoc(), source, dim, user);
-  if (succeeded(result))
-    restickified[key] = *result;
-  return result;
+  return restickified[key] = buildRestickify(value.getLoc(), source, dim);
 }
 
-FailureOr<Value> LayoutAssigner::getSpread(Value value, Operation *user) {
+Value LayoutAssigner::getSpread(Value value) {
   if (Value known = spread.lookup(value))
     return known;
   auto type = cast<RankedTensorType>(value.getType());
@@ -280,10 +276,7 @@ FailureOr<Value> LayoutAssigner::getSpread(Value value, Operation *user) {
                                  builder.getMultiDimIdentityMap(rank + 1).getSubMap(
                                      llvm::to_vector(llvm::seq<unsigned>(1, rank + 1))),
                                  wide, builder.getMultiDimIdentityMap(rank + 1));
-  FailureOr<Value> result = buildRestickify(value.getLoc(), repeated, 0, user);
-  if (succeeded(result))
-    spread[value] = *result;
-  return result;
+  return spread[value] = buildRestickify(value.getLoc(), repeated, 0);
 }
 
 /// Puts \p value with map \p map in place of input \p input.
@@ -309,16 +302,14 @@ LogicalResult LayoutAssigner::makeOperandFit(DeviceOpInterface op, unsigned inpu
       if (!result.isFunctionOfDim(*stick) ||
           static_cast<int64_t>(dim) == getStickDim(getLayout(value)))
         continue;
-      FailureOr<Value> copy = getWithStick(value, dim, op);
-      if (failed(copy))
-        return failure();
+      Value copy = getWithStick(value, dim);
       // A sparse value has grown a unit dim.
       AffineMap newMap = map;
-      if (cast<RankedTensorType>(copy->getType()).getRank() >
+      if (cast<RankedTensorType>(copy.getType()).getRank() >
           static_cast<int64_t>(map.getNumResults()))
         newMap = map.insertResult(builder.getAffineConstantExpr(0), map.getNumResults());
-      replaceInput(op, input, *copy, newMap);
-      access = getStickAccess(getShape(*copy), getLayout(*copy), newMap, op.getExtents());
+      replaceInput(op, input, copy, newMap);
+      access = getStickAccess(getShape(copy), getLayout(copy), newMap, op.getExtents());
       if (access.kind == StickAccess::Dim && access.dim == *stick)
         return success();
     }
@@ -328,10 +319,8 @@ LogicalResult LayoutAssigner::makeOperandFit(DeviceOpInterface op, unsigned inpu
   }
   if (access.kind == StickAccess::Dim) {
     // Read one element at a time while another dim runs along the sticks.
-    FailureOr<Value> copy = getSpread(value, op);
-    if (failed(copy))
-      return failure();
-    replaceInput(op, input, *copy, map.insertResult(builder.getAffineConstantExpr(0), 0));
+    Value copy = getSpread(value);
+    replaceInput(op, input, copy, map.insertResult(builder.getAffineConstantExpr(0), 0));
     return success();
   }
   return op->emitOpError() << "input #" << input << " cannot be read: " << access.reason;
@@ -447,10 +436,7 @@ LogicalResult LayoutAssigner::assignReturn(func::ReturnOp op) {
       continue;
     Value source = value;
     if (getStickDim(have) != getStickDim(wanted)) {
-      FailureOr<Value> copy = getWithStick(value, type.getRank() - 1, op);
-      if (failed(copy))
-        return failure();
-      source = *copy;
+      source = getWithStick(value, type.getRank() - 1);
     }
     if (source.getType() != RankedTensorType::get(type.getShape(), type.getElementType(), wanted)) {
       // Drop padding: copy the logical region.

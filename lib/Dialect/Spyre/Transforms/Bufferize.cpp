@@ -189,7 +189,6 @@ LogicalResult FunctionBufferizer::run() {
   auto ret = cast<func::ReturnOp>(body.getTerminator());
   unsigned numInputs = body.getNumArguments();
   for (unsigned i = 0; i < numInputs; ++i) {
-    BlockArgument argument = body.getArgument(i);
     auto set = [&](StringRef name, Attribute value) {
       if (!func.getArgAttr(i, name))
         func.setArgAttr(i, name, value);
@@ -197,7 +196,6 @@ LogicalResult FunctionBufferizer::run() {
     set(kRoleAttr, builder.getStringAttr("input"));
     set(kArrayAttr, builder.getStringAttr("in" + Twine(i)));
     set(kTailAttr, builder.getStringAttr(stringifyTailState(TailState::Zero)));
-    (void)argument;
   }
   // One output argument a result; the first return of an operation's result is
   // where the operation writes, all others are copies.

@@ -184,16 +184,6 @@ private:
     }
   }
 
-  /// The region of \p access that \p core touches.
-  std::optional<planning::Region> getRegion(const BufferAccess &access, int64_t core) {
-    FailureOr<planning::DivisionProblem> problem =
-        buildDivisionProblem(access.op, device, device.getNumCores());
-    FailureOr<layout::IndexMap> map = getAccess(access.op, access.operand);
-    if (failed(problem) || failed(map))
-      return std::nullopt;
-    return planning::regionOfCore(getDistribution(access.op, *problem), *map, core);
-  }
-
   void checkLX() {
     Builder b(func.getContext());
     for (auto &[buffer, life] : lives) {
@@ -205,8 +195,16 @@ private:
       int64_t stickDim = getStickDim(alloc.getType().getLayout());
       int64_t elements = ::spyre::getElementsPerStick(alloc.getType().getLayout().getFormat());
       for (const BufferAccess &access : life.accesses) {
+        FailureOr<planning::DivisionProblem> problem =
+            buildDivisionProblem(access.op, device, device.getNumCores());
+        FailureOr<layout::IndexMap> map = getAccess(access.op, access.operand);
+        if (failed(problem) || failed(map)) {
+          ok = false;
+          continue;
+        }
+        planning::Distribution spread = getDistribution(access.op, *problem);
         for (int64_t core = 0; core < device.getNumCores(); ++core) {
-          std::optional<planning::Region> region = getRegion(access, core);
+          std::optional<planning::Region> region = planning::regionOfCore(spread, *map, core);
           if (!region)
             continue;
           if (core >= held.getCores()) {
