@@ -7,6 +7,8 @@
 
 #include "spyre/Support/AtomicDirectory.h"
 
+#include "Temporaries.h"
+
 #include <atomic>
 #include <cerrno>
 #include <charconv>
@@ -18,6 +20,7 @@
 #include <streambuf>
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -45,6 +48,7 @@ int64_t getFailingByte() {
 class FileBuffer : public std::streambuf {
 public:
   explicit FileBuffer(const fs::path &path) {
+    temporaries::waitIfInterrupted();
     file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file < 0)
       error = errno;
@@ -155,18 +159,37 @@ void removeStale(const fs::path &target) {
     fs::remove_all(path, error);
 }
 
+/// Swaps two directories in one step. False where the file system cannot.
+bool exchange(const fs::path &a, const fs::path &b) {
+#if defined(SYS_renameat2)
+  constexpr unsigned kExchange = 2; // RENAME_EXCHANGE of <linux/fs.h>
+  return ::syscall(SYS_renameat2, AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), kExchange) == 0;
+#else
+  return false;
+#endif
+}
+
 /// An absolute path without a trailing slash, so that it has a name and a parent.
+/// A link stands for what it points to: that is replaced, not the link.
 fs::path normalize(const fs::path &path, std::error_code &error) {
   fs::path result = fs::absolute(path, error).lexically_normal();
-  return result.has_filename() ? result : result.parent_path();
+  if (!result.has_filename())
+    result = result.parent_path();
+  std::error_code ignored;
+  if (fs::is_symlink(fs::symlink_status(result, ignored)))
+    if (fs::path real = fs::canonical(result, ignored); !ignored)
+      return real;
+  return result;
 }
 
 } // namespace
 
 AtomicDirectory::~AtomicDirectory() {
   std::error_code error;
-  if (!temporary.empty())
-    fs::remove_all(temporary, error);
+  if (temporary.empty())
+    return;
+  fs::remove_all(temporary, error);
+  temporaries::remove(temporary);
 }
 
 std::optional<std::string> AtomicDirectory::open(const fs::path &path,
@@ -192,7 +215,9 @@ std::optional<std::string> AtomicDirectory::open(const fs::path &path,
     return describe(path, error.message());
   removeStale(target);
   temporary = makeTemporaryPath(target);
+  temporaries::add(temporary);
   if (!fs::create_directory(temporary, error)) {
+    temporaries::remove(temporary);
     fs::path failed = std::move(temporary);
     temporary.clear();
     return describe(path, error ? error.message() : failed.string() + " exists");
@@ -201,6 +226,7 @@ std::optional<std::string> AtomicDirectory::open(const fs::path &path,
 }
 
 std::optional<std::string> AtomicDirectory::write(const std::string &name, const Content &content) {
+  temporaries::waitIfInterrupted();
   fs::path path = temporary / name;
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
@@ -212,23 +238,38 @@ std::optional<std::string> AtomicDirectory::write(const std::string &name, const
 std::optional<std::string> AtomicDirectory::commit() {
   std::error_code error;
   fs::path old;
-  // A directory cannot be renamed over one with content: move that aside first.
-  if (fs::exists(target, error)) {
-    old = makeTemporaryPath(target);
-    fs::rename(target, old, error);
+  {
+    // An interrupt comes before or after the whole step.
+    temporaries::UninterruptedStep step;
+    if (!fs::exists(target, error)) {
+      fs::rename(temporary, target, error);
+    } else if (exchange(temporary, target)) {
+      // One step, and what was there before has the temporary name now.
+      old = temporary;
+    } else {
+      // A directory cannot be renamed over one with content: move that aside first.
+      old = makeTemporaryPath(target);
+      fs::rename(target, old, error);
+      if (error)
+        return describe(target, error.message());
+      fs::rename(temporary, target, error);
+      if (error) {
+        std::string reason = error.message();
+        fs::rename(old, target, error);
+        return describe(target, reason);
+      }
+    }
     if (error)
       return describe(target, error.message());
-  }
-  fs::rename(temporary, target, error);
-  if (error) {
-    std::string reason = error.message();
+    temporaries::remove(temporary);
     if (!old.empty())
-      fs::rename(old, target, error);
-    return describe(target, reason);
+      temporaries::add(old);
   }
   temporary.clear();
-  if (!old.empty())
+  if (!old.empty()) {
     fs::remove_all(old, error);
+    temporaries::remove(old);
+  }
   return std::nullopt;
 }
 
@@ -238,19 +279,42 @@ std::optional<std::string> writeFileAtomically(const fs::path &path,
   fs::path target = normalize(path, error);
   if (error || !target.has_filename())
     return describe(path, error ? error.message() : "no name of a file");
-  if (fs::is_directory(target, error))
+  fs::file_status status = fs::status(target, error);
+  if (fs::is_directory(status))
     return describe(path, "it is a directory");
+  // Devices and pipes (/dev/null, /dev/stdout) are written to, never replaced.
+  if (fs::exists(status) && !fs::is_regular_file(status))
+    return writeFile(target, path, content);
   removeStale(target);
   fs::path temporary = makeTemporaryPath(target);
+  temporaries::add(temporary);
   std::optional<std::string> failure = writeFile(temporary, path, content);
   if (!failure) {
     fs::rename(temporary, target, error);
-    if (!error)
-      return std::nullopt;
-    failure = describe(path, error.message());
+    if (error)
+      failure = describe(path, error.message());
   }
-  fs::remove(temporary, error);
+  if (failure)
+    fs::remove(temporary, error);
+  temporaries::remove(temporary);
   return failure;
+}
+
+ScratchDirectory::ScratchDirectory(const std::string &prefix) {
+  std::error_code error;
+  std::string name = (fs::temp_directory_path(error) / (prefix + "-XXXXXX")).string();
+  if (error || !::mkdtemp(name.data()))
+    return;
+  path = name;
+  temporaries::add(path);
+}
+
+ScratchDirectory::~ScratchDirectory() {
+  std::error_code error;
+  if (path.empty())
+    return;
+  fs::remove_all(path, error);
+  temporaries::remove(path);
 }
 
 } // namespace spyre

@@ -13,6 +13,8 @@
 
 #include "spyre/Support/Npz.h"
 
+#include "spyre/Support/AtomicDirectory.h"
+
 #include <zlib.h>
 
 #include <cstdio>
@@ -20,7 +22,9 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <ostream>
 
+using namespace spyre;
 using namespace spyre::npz;
 
 namespace {
@@ -103,11 +107,11 @@ std::variant<std::string, Error> inflateMember(std::string_view bytes, uint64_t 
 }
 
 std::optional<Error> writeFile(const std::string &file, const std::string &bytes) {
-  std::ofstream os(file, std::ios::binary | std::ios::trunc);
-  os.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  os.close();
-  if (!os)
-    return Error{file + ": cannot write the file"};
+  auto content = [&](std::ostream &os) {
+    os.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  };
+  if (auto message = writeFileAtomically(file, content))
+    return Error{*message};
   return std::nullopt;
 }
 

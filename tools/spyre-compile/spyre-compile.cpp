@@ -26,6 +26,7 @@ namespace cl = llvm::cl;
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  spyre::cleanUpOnInterrupt();
   cl::OptionCategory category("spyre-compile");
   CompileFlags flags(category);
   cl::opt<std::string> input(cl::Positional, cl::desc("IN.mlir"), cl::cat(category));

@@ -53,6 +53,7 @@ bool endsWith(const std::string &text, const char *suffix) {
 } // namespace
 
 int main(int argc, char **argv) {
+  spyre::cleanUpOnInterrupt();
   std::string command;
   std::map<std::string, std::string> options;
   for (int i = 1; i < argc; ++i) {

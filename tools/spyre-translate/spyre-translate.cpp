@@ -224,6 +224,7 @@ int explain(const Options &options, MLIRContext &context, llvm::SourceMgr &sourc
 } // namespace
 
 int main(int argc, char **argv) {
+  ::spyre::cleanUpOnInterrupt();
   Options options;
   if (std::optional<int> exitCode = parseArguments(argc, argv, options))
     return *exitCode;

@@ -7,7 +7,8 @@
 //
 // Files are written into a hidden folder beside the target, which is renamed in
 // the end: a failed write, an error or an interrupted run leaves what was there
-// before. What a killed run left behind is removed by the next one.
+// before. Programs that call cleanUpOnInterrupt remove the hidden folder when a
+// signal ends them; what a killed run left behind is removed by the next one.
 //
 // The environment variable SPYRE_TEST_FAIL_WRITE_AFTER=N makes the N-th byte that
 // the process writes this way fail, as a full disk would. MLIR-free.
@@ -58,9 +59,31 @@ private:
   std::filesystem::path temporary; ///< empty: not open
 };
 
-/// Writes one file the same way: beside \p path, then renamed.
+/// Writes one file the same way: beside \p path, then renamed. What is no regular
+/// file (/dev/null, a pipe) is written to directly.
 std::optional<std::string> writeFileAtomically(const std::filesystem::path &path,
                                                const AtomicDirectory::Content &content);
+
+/// A folder of its own in the system's place for temporary files, removed with
+/// its content at the end and when a signal ends the program.
+class ScratchDirectory {
+public:
+  /// The folder's name begins with \p prefix.
+  explicit ScratchDirectory(const std::string &prefix);
+  ~ScratchDirectory();
+  ScratchDirectory(const ScratchDirectory &) = delete;
+  ScratchDirectory &operator=(const ScratchDirectory &) = delete;
+
+  /// Empty: it could not be made.
+  const std::filesystem::path &getPath() const { return path; }
+
+private:
+  std::filesystem::path path;
+};
+
+/// From now on SIGINT, SIGTERM and SIGHUP first remove everything that is under
+/// construction, then end the program as they would have. Called by main functions.
+void cleanUpOnInterrupt();
 
 } // namespace spyre
 

@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <fstream>
 #include <sstream>
 
@@ -127,6 +128,82 @@ TEST_F(AtomicDirectoryTest, SingleFiles) {
   EXPECT_EQ(list(root), std::vector<std::string>{"f"});
   EXPECT_TRUE(spyre::writeFileAtomically(root, text("x")));
   EXPECT_TRUE(spyre::writeFileAtomically(root / "no/such/f", text("x")));
+}
+
+TEST_F(AtomicDirectoryTest, LinksAndDevices) {
+  fs::create_directory(root / "real");
+  fs::create_directory_symlink(root / "real", root / "link");
+  EXPECT_EQ(write(root / "link", "one"), "");
+  EXPECT_TRUE(fs::is_symlink(root / "link"));
+  EXPECT_EQ(read(root / "real/mark"), "one");
+  std::ofstream(root / "file") << "x";
+  fs::create_symlink("file", root / "name");
+  EXPECT_FALSE(spyre::writeFileAtomically(root / "name", text("two")));
+  EXPECT_TRUE(fs::is_symlink(root / "name"));
+  EXPECT_EQ(read(root / "file"), "two");
+  EXPECT_FALSE(spyre::writeFileAtomically("/dev/null", text("three")));
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+/// A child that is interrupted when \p work is done; returns how it ended.
+template <typename Work> int interrupt(int signal, Work work) {
+  pid_t child = ::fork();
+  if (child == 0) {
+    spyre::cleanUpOnInterrupt();
+    work();
+    ::raise(signal);
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? WTERMSIG(status) : -1;
+}
+
+TEST_F(AtomicDirectoryTest, AnInterruptRemovesWhatIsUnderConstruction) {
+  ASSERT_EQ(write(root / "there", "old"), "");
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    EXPECT_EQ(interrupt(signal,
+                        [&] {
+                          // Destructors do not run when a signal ends the process.
+                          auto *directory = new AtomicDirectory;
+                          (void)directory->open(root / "x", {});
+                          for (int i = 0; i < 300; ++i)
+                            (void)directory->write("a/b/file" + std::to_string(i), text("new"));
+                          auto *second = new AtomicDirectory;
+                          (void)second->open(root / "there", {"mark"});
+                          (void)second->write("mark", text("new"));
+                        }),
+              signal);
+    EXPECT_EQ(list(root), std::vector<std::string>{"there"});
+    EXPECT_EQ(read(root / "there/mark"), "old");
+    // In the middle of a single file.
+    EXPECT_EQ(interrupt(signal,
+                        [&] {
+                          (void)spyre::writeFileAtomically(root / "f", [&](std::ostream &os) {
+                            os << std::string(100000, 'x') << std::flush;
+                            ::raise(signal);
+                          });
+                        }),
+              signal);
+    EXPECT_EQ(list(root), std::vector<std::string>{"there"});
+    // Committed output stays.
+    EXPECT_EQ(interrupt(signal, [&] { (void)write(root / "there", "old"); }), signal);
+    EXPECT_EQ(list(root / "there"), (std::vector<std::string>{"mark", "sub"}));
+  }
+}
+
+TEST_F(AtomicDirectoryTest, AnInterruptRemovesScratchDirectories) {
+  fs::path name = root / "name";
+  ASSERT_EQ(interrupt(SIGTERM,
+                      [&] {
+                        auto *scratch = new spyre::ScratchDirectory("spyre-atomic-test");
+                        std::ofstream(scratch->getPath() / "file") << "x";
+                        std::ofstream(name) << scratch->getPath().string();
+                      }),
+            SIGTERM);
+  fs::path path = read(name);
+  ASSERT_FALSE(path.empty());
+  EXPECT_FALSE(fs::exists(path));
 }
 
 /// Run by the test below in processes of their own.
