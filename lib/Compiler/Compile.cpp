@@ -13,6 +13,7 @@
 
 #include "spyre/Compiler/Pipelines.h"
 #include "spyre/Compiler/PlanFacts.h"
+#include "spyre/Compiler/ReportFacts.h"
 #include "spyre/Device/Device.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscBundleDialect.h"
@@ -59,6 +60,9 @@ private:
   LogicalResult runStage(StringRef name, function_ref<void(OpPassManager &)> build);
   LogicalResult dump(StringRef name);
   LogicalResult write(const std::string &outputDirectory);
+  LogicalResult writeReport();
+  /// Notes what the module consists of after a stage, if there is to be a report.
+  void countStage(StringRef name, double seconds);
   /// The one bundle function with its launch spec.
   FailureOr<runtime::Program> makeProgram();
   LogicalResult fail(const Twine &message) {
@@ -74,6 +78,7 @@ private:
   std::optional<SourceMgrDiagnosticHandler> diagnostics;
   OwningOpRef<ModuleOp> module;
   unsigned stageIndex = 0;
+  std::vector<::spyre::report::Stage> reportStages;
 };
 } // namespace
 
@@ -90,6 +95,7 @@ LogicalResult Compilation::parse() {
   if (!module)
     return failure();
   stats.stages.emplace_back("parse", secondsSince(start));
+  countStage("parse", stats.stages.back().second);
 
   SmallVector<func::FuncOp> publicFunctions;
   for (auto func : module->getOps<func::FuncOp>())
@@ -137,7 +143,25 @@ LogicalResult Compilation::runStage(StringRef name, function_ref<void(OpPassMana
   if (failed(pm.run(*module)))
     return failure();
   stats.stages.emplace_back(name.str(), secondsSince(start));
+  countStage(name, stats.stages.back().second);
   return dump(name);
+}
+
+void Compilation::countStage(StringRef name, double seconds) {
+  if (!options.report.empty())
+    reportStages.push_back({name.str(), seconds, ::spyre::compiler::countOperations(*module)});
+}
+
+LogicalResult Compilation::writeReport() {
+  if (options.report.empty())
+    return success();
+  ::spyre::report::Program program =
+      ::spyre::compiler::makeReport(inputFile, options, stats, std::move(reportStages));
+  if (auto message = ::spyre::writeFileAtomically(options.report, [&](std::ostream &os) {
+        ::spyre::report::writeHtml(program, os, {.seconds = options.reportSeconds});
+      }))
+    return fail(*message);
+  return success();
 }
 
 FailureOr<runtime::Program> Compilation::makeProgram() {
@@ -230,7 +254,7 @@ LogicalResult Compilation::run(const std::string &outputDirectory) {
       })))
     return failure();
   stats.numBundles = 1;
-  if (failed(write(outputDirectory)))
+  if (failed(write(outputDirectory)) || failed(writeReport()))
     return failure();
   stats.compileSeconds = secondsSince(start);
   return success();
@@ -264,6 +288,7 @@ std::string toJson(const CompileStats &stats) {
     w.field("hbm_write_bytes", stats.hbmWriteInBytes);
     w.field("lx_bytes_peak", stats.lxPeakInBytes);
     w.field("pool_bytes", stats.poolInBytes);
+    w.field("modelled_us", stats.modelledInNs / 1000);
     w.endObject();
   }
   return os.str();

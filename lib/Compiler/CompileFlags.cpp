@@ -33,8 +33,11 @@ spyre::compiler::CompileFlags::CompileFlags(cl::OptionCategory &category)
              cl::cat(category)),
       dumpStages("dump-stages", cl::desc("Write the program after each stage into this folder"),
                  cl::value_desc("dir"), cl::cat(category)),
-      report("report", cl::desc("HTML report (not supported yet)"), cl::value_desc("file"),
-             cl::cat(category)),
+      report("report", cl::desc("Write an HTML page about the compiled program"),
+             cl::value_desc("file"), cl::cat(category)),
+      reportSeconds("report-seconds",
+                    cl::desc("Say in the report how long stages took; it then differs each time"),
+                    cl::cat(category)),
       pretty("pretty", cl::desc("Indent JSON"), cl::cat(category)) {}
 
 std::variant<spyre::compiler::CompileOptions, std::string>
@@ -48,8 +51,6 @@ spyre::compiler::makeOptions(const CompileFlagValues &flags) {
     return "--target=" + flags.target + ": known targets are superdsc and ktir";
   if (flags.form != "2026-06" && flags.form != "2026-08")
     return "--superdsc-form=" + flags.form + ": known forms are 2026-06 and 2026-08";
-  if (!flags.report.empty())
-    return std::string("--report is not supported yet");
   std::optional<Device> found = Device::lookup(flags.device);
   if (!found) {
     std::string message = "--device=" + flags.device + ": known variants are";
@@ -66,6 +67,8 @@ spyre::compiler::makeOptions(const CompileFlagValues &flags) {
   options.superdscForm = flags.form;
   options.pretty = flags.pretty;
   options.dumpStages = flags.dumpStages;
+  options.report = flags.report;
+  options.reportSeconds = flags.reportSeconds;
   return options;
 }
 
@@ -74,7 +77,8 @@ spyre::compiler::CompileFlags::getOptions() const {
   // 0 is what no flag means; asked for, it is no number of cores.
   if (cores.getNumOccurrences() && cores < 1)
     return "--cores=" + std::to_string(cores) + ": at least one core is needed";
-  auto options = makeOptions({optLevel, cores, target, form, device, dumpStages, report, pretty});
+  auto options = makeOptions(
+      {optLevel, cores, target, form, device, dumpStages, report, pretty, reportSeconds});
   if (auto *made = std::get_if<CompileOptions>(&options))
     made->configure = [](mlir::PassManager &pm) {
       mlir::applyDefaultTimingPassManagerCLOptions(pm);

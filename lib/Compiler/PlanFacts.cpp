@@ -15,11 +15,17 @@
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 #include "spyre/Dialect/Spyre/Transforms/BufferLiveness.h"
 #include "spyre/Dialect/Spyre/Transforms/PlanningAdapter.h"
+#include "spyre/OpFunc/OpFuncTable.h"
+#include "spyre/Planning/DivisionCost.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/AsmState.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
+using namespace mlir::spyre;
 namespace planning = ::spyre::planning;
+namespace report = ::spyre::report;
 
 /// How often \p op runs.
 static int64_t getNumRuns(Operation *op) {
@@ -31,28 +37,139 @@ static int64_t getNumRuns(Operation *op) {
   return runs;
 }
 
+/// "model.mlir:12:8", without the folder: reports do not depend on where a file lies.
+static std::string getLocationText(Location loc) {
+  std::string text;
+  loc->walk([&](Location part) {
+    auto file = dyn_cast<FileLineColLoc>(part);
+    if (!file)
+      return WalkResult::advance();
+    text = (llvm::sys::path::filename(file.getFilename().getValue()) + ":" +
+            Twine(file.getLine()) + ":" + Twine(file.getColumn()))
+               .str();
+    return WalkResult::interrupt();
+  });
+  return text;
+}
+
+namespace {
+/// Reads operations and buffers of one function.
+class FactsCollector {
+public:
+  FactsCollector(func::FuncOp func, const ::spyre::Device &device)
+      : func(func), device(device), names(func, OpPrintingFlags()) {}
+
+  report::Function collect();
+
+private:
+  void collectOperation(DeviceOpInterface op, report::Function &facts);
+  report::Operand describe(Value value);
+  void collectScratchpad(report::Function &facts);
+  std::string getName(Value value) {
+    std::string name;
+    llvm::raw_string_ostream os(name);
+    value.printAsOperand(os, names);
+    return name;
+  }
+
+  func::FuncOp func;
+  const ::spyre::Device &device;
+  AsmState names;
+};
+} // namespace
+
+report::Operand FactsCollector::describe(Value value) {
+  report::Operand operand;
+  llvm::raw_string_ostream type(operand.type), layout(operand.layout), place(operand.place);
+  for (int64_t size : getShape(value))
+    type << size << "x";
+  LayoutAttr attribute = getLayout(value);
+  if (auto buffer = dyn_cast<BufferType>(value.getType()))
+    type << buffer.getElementType();
+  layout << "[";
+  llvm::interleaveComma(attribute.getDeviceSizes(), layout);
+  layout << "] " << std::string(::spyre::getFormatName(attribute.getFormat()));
+  if (attribute.getArrangement() != Arrangement::Standard)
+    layout << " " << stringifyArrangement(attribute.getArrangement());
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto array = func.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kArrayAttr);
+    operand.name = array ? array.str() : getName(value);
+    place << "HBM, argument " << argument.getArgNumber();
+    return operand;
+  }
+  operand.name = getName(value);
+  if (auto alloc = value.getDefiningOp<AllocOp>())
+    if (PlacementAttr placement = alloc.getPlacementAttr())
+      place << (placement.getKind() == PlacementKind::LX     ? "LX "
+                : placement.getKind() == PlacementKind::Pool ? "pool "
+                                                             : "HBM ")
+            << placement.getAddressInBytes();
+  return operand;
+}
+
+void FactsCollector::collectOperation(DeviceOpInterface op, report::Function &facts) {
+  report::Operation &entry = facts.operations.emplace_back();
+  StringRef name = op.getOpFuncName();
+  entry.opFunc = name.str();
+  entry.location = getLocationText(op->getLoc());
+  entry.numRuns = getNumRuns(op);
+  FailureOr<planning::DivisionProblem> problem =
+      buildDivisionProblem(op, device, device.getNumCores());
+  if (failed(problem))
+    return;
+  planning::Distribution spread = getDistribution(op, *problem);
+  entry.kFast = spread.kFast;
+  entry.numCores = planning::getNumCores(spread.splits);
+  for (auto [dim, slices] : llvm::zip_equal(problem->dims, spread.splits))
+    entry.dims.push_back({dim.extent, slices});
+  const ::spyre::OpFuncInfo &info = *::spyre::lookupOpFunc({name.data(), name.size()});
+  ::spyre::cost::OpProblem cost =
+      planning::getCostProblem(*problem, spread.splits, info.costClass);
+  entry.estimate = ::spyre::cost::estimate(device, cost);
+  for (unsigned i = 0, e = op.getInputs().size(); i <= e; ++i) {
+    report::Operand operand = describe(i < e ? op.getInputs()[i] : op.getDestination());
+    operand.isOutput = i == e;
+    operand.sizeInBytes = cost.operands[i].sizeInBytes;
+    if (problem->operands[i].isInDeviceMemory)
+      (operand.isOutput ? entry.writtenInBytes : entry.readInBytes) += operand.sizeInBytes;
+    entry.operands.push_back(std::move(operand));
+  }
+}
+
+void FactsCollector::collectScratchpad(report::Function &facts) {
+  int64_t numPositions = 0;
+  for (auto &[value, life] : computeLives(func, numPositions)) {
+    auto alloc = value.getDefiningOp<AllocOp>();
+    PlacementAttr placement = alloc ? alloc.getPlacementAttr() : PlacementAttr();
+    if (!placement || placement.getKind() != PlacementKind::LX || life.last < life.first)
+      continue;
+    facts.scratchpad.push_back({getName(value), placement.getAddressInBytes(),
+                                getSizeInMemory(alloc), life.first, life.last});
+  }
+}
+
+report::Function FactsCollector::collect() {
+  report::Function facts;
+  facts.name = func.getName().str();
+  func.walk([&](DeviceOpInterface op) { collectOperation(op, facts); });
+  collectScratchpad(facts);
+  return facts;
+}
+
 namespace spyre::compiler {
 
 void collectPlanFacts(func::FuncOp func, CompileStats &stats) {
-  using namespace mlir::spyre;
   FailureOr<::spyre::Device> device = mlir::spyre::getDevice(func);
   if (failed(device))
     return;
-  func.walk([&](DeviceOpInterface op) {
+  report::Function facts = FactsCollector(func, *device).collect();
+  for (const report::Operation &op : facts.operations) {
     ++stats.numDeviceOps;
-    FailureOr<planning::DivisionProblem> problem =
-        mlir::spyre::buildDivisionProblem(op, *device, device->getNumCores());
-    if (failed(problem))
-      return;
-    planning::Splits whole(problem->dims.size(), 1);
-    int64_t runs = getNumRuns(op);
-    for (const planning::DivisionOperand &operand : problem->operands) {
-      if (!operand.isInDeviceMemory)
-        continue;
-      int64_t bytes = planning::getFootprintInBytes(*problem, operand, whole) * runs;
-      (operand.isOutput ? stats.hbmWriteInBytes : stats.hbmReadInBytes) += bytes;
-    }
-  });
+    stats.hbmReadInBytes += op.readInBytes * op.numRuns;
+    stats.hbmWriteInBytes += op.writtenInBytes * op.numRuns;
+    stats.modelledInNs += op.estimate.totalInNs * double(op.numRuns);
+  }
+  stats.functions.push_back(std::move(facts));
   func.walk([&](AllocOp alloc) {
     PlacementAttr placement = alloc.getPlacementAttr();
     if (!placement)

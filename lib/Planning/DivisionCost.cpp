@@ -54,11 +54,14 @@ CostClass getCostClass(const DivisionProblem &problem) {
 
 } // namespace
 
-cost::MatmulShape getMatmulShape(const DivisionProblem &problem, const Splits &splits) {
+cost::MatmulShape getMatmulShape(const DivisionProblem &problem, const Splits &splits,
+                                 bool wholeSticks) {
   cost::MatmulShape shape;
   for (size_t i = 0; i < problem.dims.size(); ++i) {
-    int64_t extent = problem.dims[i].extent, split = splits[i];
-    switch (problem.dims[i].role) {
+    const DivisionDim &dim = problem.dims[i];
+    int64_t extent = wholeSticks ? getNumUnits(dim) * dim.elementsPerStick : dim.extent;
+    int64_t split = splits[i];
+    switch (dim.role) {
     case MatmulRole::Batch:
       shape.batch *= extent;
       shape.batchSplit *= split;
@@ -102,7 +105,7 @@ cost::OpProblem getCostProblem(const DivisionProblem &problem, const Splits &spl
     result.operands.push_back(o);
   }
   if (isMatmul(problem))
-    result.matmul = getMatmulShape(problem, splits);
+    result.matmul = getMatmulShape(problem, splits, /*wholeSticks=*/true);
   if (result.costClass == CostClass::StickReduction)
     for (const DivisionDim &dim : problem.dims)
       result.rows *= dim.isReduced ? 1 : dim.extent;

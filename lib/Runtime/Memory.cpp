@@ -27,6 +27,13 @@ Block::Block(int64_t size, bool shadowed, std::string name)
       data(static_cast<uint8_t *>(std::calloc(std::max<int64_t>(size, 1), 1))),
       name(std::move(name)) {}
 
+Block Block::createUnbacked(int64_t size, std::string name) {
+  Block block;
+  block.sizeInBytes = size;
+  block.name = std::move(name);
+  return block;
+}
+
 void Block::prepareMore(int64_t endInBytes) {
   int64_t end = std::min(roundUp(endInBytes, kStickInBytes), sizeInBytes);
   if (end <= prepared)
@@ -46,8 +53,8 @@ Result<int64_t> DeviceMemory::insert(int64_t address, int64_t size, const std::s
     return Error{name + ": " + std::to_string(size) + " bytes do not fit in device memory, " +
                  std::to_string(capacity - used) + " of " + std::to_string(capacity) +
                  " bytes are free"};
-  Block block(size, checked, name);
-  if (!block.getData())
+  Block block = backed ? Block(size, checked, name) : Block::createUnbacked(size, name);
+  if (backed && !block.getData())
     return Error{name + ": the host has no memory for " + std::to_string(size) + " bytes"};
   block.prepare(size);
   blocks.emplace(address, std::move(block));

@@ -133,14 +133,15 @@ Result<LoadedProgram> loadProgram(const std::string &directory) {
   return loaded;
 }
 
-std::optional<Error> checkCapacity(const LoadedProgram &program, const Device &device) {
+std::optional<Error> checkCapacity(const LoadedProgram &program, const Device &device,
+                                   bool countOnly) {
   for (const DeviceBuffer &buffer : program.program.buffers)
     if (buffer.sizeInBytes > device.getMemoryInBytes())
       return Error{program.directory + ": buffer \"" + buffer.name + "\" has " +
                    std::to_string(buffer.sizeInBytes) + " bytes, the device has " +
                    std::to_string(device.getMemoryInBytes())};
   for (const auto &[name, bundle] : program.bundles)
-    if (auto error = checkCapacity(bundle, device))
+    if (auto error = checkCapacity(bundle, device, countOnly))
       return error;
   return std::nullopt;
 }

@@ -68,12 +68,31 @@ void markWritten(const Target &target, int64_t size) {
 
 } // namespace
 
+void Runtime::note(TimelineEvent::Kind kind, const std::string &name, const std::string &where,
+                   int64_t readInBytes, int64_t writtenInBytes) {
+  if (progress) {
+    int64_t bytes = readInBytes + writtenInBytes;
+    progress(name + " " + where + (bytes ? ", " + std::to_string(bytes) + " bytes" : ""));
+  }
+  TimelineEvent event;
+  event.kind = kind;
+  event.name = name;
+  event.where = where;
+  event.readInBytes = readInBytes;
+  event.writtenInBytes = writtenInBytes;
+  emulator.addEvent(std::move(event));
+}
+
 std::optional<Error> Runtime::copyIn(const ArgumentSpec &spec, const HostTensor &host,
                                      int64_t address) {
   auto target = findBuffer(emulator, spec, address);
   if (auto *error = std::get_if<Error>(&target))
     return *error;
   Target to = std::get<Target>(target);
+  note(TimelineEvent::Transfer, "copy in", spec.array, 0,
+       std::get<int64_t>(getDeviceSizeInBytes(spec)));
+  if (emulator.getOptions().countOnly)
+    return std::nullopt;
   if (auto error = copyToDevice(spec, host, to.block->getData() + to.offset))
     return error;
   markWritten(to, std::get<int64_t>(getDeviceSizeInBytes(spec)));
@@ -85,6 +104,10 @@ std::optional<Error> Runtime::copyOut(const ArgumentSpec &spec, int64_t address,
   if (auto *error = std::get_if<Error>(&target))
     return *error;
   Target from = std::get<Target>(target);
+  note(TimelineEvent::Transfer, "copy out", spec.array,
+       std::get<int64_t>(getDeviceSizeInBytes(spec)), 0);
+  if (emulator.getOptions().countOnly)
+    return std::nullopt;
   host = HostTensor::create(spec.dtype, spec.shape);
   std::function<void(int64_t, int64_t)> check;
   bool reportedUnwritten = false, reportedUndefined = false;
@@ -161,6 +184,7 @@ std::optional<Error> Runtime::launch(const Bundle &bundle, const std::vector<int
   if (arguments.size() != bundle.spec.arguments.size())
     return Error{bundle.directory + ": " + std::to_string(arguments.size()) +
                  " arguments given, it takes " + std::to_string(bundle.spec.arguments.size())};
+  note(TimelineEvent::Launch, "launch", bundle.plan.name, 0, 0);
   emulator.beginLaunch();
   std::vector<int64_t> addresses = arguments, owned;
   auto release = [&](std::optional<Error> error) {
@@ -183,6 +207,8 @@ std::optional<Error> Runtime::launch(const Bundle &bundle, const std::vector<int
       return release(*error);
     addresses[k] = std::get<int64_t>(address);
     owned.push_back(addresses[k]);
+    if (emulator.getOptions().countOnly)
+      continue;
     int64_t start = 0;
     Block *block = emulator.getMemory().find(addresses[k], start);
     if (auto error = fillConstant(spec, block->getData(), std::get<int64_t>(size)))
@@ -230,7 +256,8 @@ struct Allocations {
 
 } // namespace
 
-std::optional<Error> spyre::runtime::checkCapacity(const Bundle &bundle, const Device &device) {
+std::optional<Error> spyre::runtime::checkCapacity(const Bundle &bundle, const Device &device,
+                                                   bool countOnly) {
   int64_t total = std::max(bundle.plan.poolInBytes, bundle.spec.poolInBytes);
   for (const ArgumentSpec &spec : bundle.spec.arguments) {
     auto size = getDeviceSizeInBytes(spec);
@@ -249,7 +276,7 @@ std::optional<Error> spyre::runtime::checkCapacity(const Bundle &bundle, const D
   // Arguments are copied, so all of them is touched: better to say so than to be
   // killed for it.
   int64_t host = int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  if (host > 0 && total > host)
+  if (!countOnly && host > 0 && total > host)
     return Error{bundle.directory + ": arguments and pool need " + std::to_string(total) +
                  " bytes, the host has " + std::to_string(host)};
   return std::nullopt;
@@ -260,7 +287,8 @@ spyre::runtime::runBundle(Runtime &runtime, const Bundle &bundle,
                           const std::map<std::string, HostTensor> &inputs) {
   const Device &device = runtime.getEmulator().getDevice();
   DeviceMemory &memory = runtime.getEmulator().getMemory();
-  if (auto error = checkCapacity(bundle, device))
+  bool countOnly = runtime.getEmulator().getOptions().countOnly;
+  if (auto error = checkCapacity(bundle, device, countOnly))
     return *error;
   Allocations allocations{runtime, {}, -1};
   // Descriptors with concrete addresses expect argument k at the start of a segment.
@@ -301,7 +329,8 @@ spyre::runtime::runBundle(Runtime &runtime, const Bundle &bundle,
     if (host.shape == spec.view && !spec.view.empty())
       host.shape = spec.shape;
     if (host.shape != spec.shape ||
-        int64_t(host.data.size()) != host.getNumElements() * spyre::getWidthInBytes(spec.dtype))
+        (!countOnly && int64_t(host.data.size()) !=
+                           host.getNumElements() * spyre::getWidthInBytes(spec.dtype)))
       return Error{"input " + spec.array + " has shape " + shapeText(host.shape) +
                    ", the program takes " + shapeText(spec.shape)};
     if (auto error = runtime.copyIn(spec, host, allocations.addresses.back()))

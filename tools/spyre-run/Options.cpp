@@ -25,8 +25,8 @@ usage: spyre-run IN.mlir|DIR [options]
   IN.mlir is compiled first; DIR is a program directory that spyre-compile wrote,
   or a bundle directory from anywhere.
 
-  -O0 ... -O3, --cores N, --target, --superdsc-form, --dump-stages DIR
-                       as spyre-compile has them, for IN.mlir
+  -O0 ... -O3, --cores N, --target, --superdsc-form, --dump-stages DIR,
+  --report FILE.html   as spyre-compile has them, for IN.mlir
 
   --bind FILE.json     what each argument is, for a bundle without launch_spec.json
   -i SHAPE@TYPE        the next argument is an input with the default layout
@@ -39,14 +39,20 @@ usage: spyre-run IN.mlir|DIR [options]
                        the error is measured against max(rms(expected), |expected|)
                        and bounded as the documentation of the runners says
   --check              checked mode: report accesses that a program must not make
+  --cost-only          count bytes and modelled time without computing: no arrays are
+                       read or made, device memory has addresses but no content
   --threads N          threads that execute work slices (default: one a processor)
   --seed N             of random inputs and of what undefined lanes hold
   --device NAME|FILE   device description (default: spyre)
   --stats=FILE.json    counters of the run
+  --trace=FILE.json    what each core does when, on the modelled clock, for Perfetto
+                       (ui.perfetto.dev) or Chrome's trace viewer
+  --progress           one line a step on standard error
   --help               this text
 
 examples:
   spyre-run softmax.mlir -O2 --inputs x.npz --expect y.npz --check
+  spyre-run layer.mlir --cost-only --stats=cost.json --trace=trace.json
   spyre-run softmax_512x1024 -i 512x1024@fp16 -o 512x1024@fp16 --inputs x.npz --expect y.npz --check
 
 exit status: 0 success, 1 the input or the comparison failed, 2 wrong usage
@@ -83,20 +89,22 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
       options.input = argument;
       continue;
     }
-    if (argument == "--check") {
-      options.check = true;
+    bool *truth = argument == "--check"            ? &options.check
+                  : argument == "--cost-only"      ? &options.costOnly
+                  : argument == "--progress"       ? &options.progress
+                  : argument == "--pretty"         ? &options.compile.pretty
+                  : argument == "--report-seconds" ? &options.compile.reportSeconds
+                                                   : nullptr;
+    if (truth) {
+      *truth = true;
       continue;
     }
     if (argument.size() == 3 && argument[1] == 'O' && argument[2] >= '0' && argument[2] <= '9') {
       options.compile.optLevel = argument[2] - '0';
       continue;
     }
-    if (argument == "--pretty") {
-      options.compile.pretty = true;
-      continue;
-    }
     // Flags of the commands' contract that come later are refused by name.
-    for (const char *later : {"--cost-only", "--progress", "--trace", "--report", "--mlir-timing"})
+    for (const char *later : {"--mlir-timing"})
       if (argument == later ||
           argument.compare(0, std::strlen(later) + 1, std::string(later) + "=") == 0)
         return UsageError{std::string(later) + " is not supported yet"};
@@ -112,6 +120,8 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
                         : flag == "--outputs"       ? &options.outputs
                         : flag == "--expect"        ? &options.expect
                         : flag == "--stats"         ? &options.stats
+                        : flag == "--trace"         ? &options.trace
+                        : flag == "--report"        ? &options.compile.report
                         : flag == "--device"        ? &options.device
                         : flag == "--target"        ? &options.compile.target
                         : flag == "--superdsc-form" ? &options.compile.form
@@ -150,5 +160,14 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
   options.compile.device = options.device;
   if (!options.bind.empty() && !options.shortArguments.empty())
     return UsageError{"--bind and -i/-o exclude each other"};
+  if (options.costOnly) {
+    // Each needs numbers, and there are none.
+    for (auto [flag, given] :
+         {std::pair("--check", options.check), std::pair("--inputs", !options.inputs.empty()),
+          std::pair("--outputs", !options.outputs.empty()),
+          std::pair("--expect", !options.expect.empty())})
+      if (given)
+        return UsageError{std::string("--cost-only and ") + flag + " exclude each other"};
+  }
   return options;
 }

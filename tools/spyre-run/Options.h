@@ -25,12 +25,12 @@ namespace spyre::tools {
 
 struct RunOptions {
   std::string input;
-  std::string bind, inputs, outputs, expect, stats;
+  std::string bind, inputs, outputs, expect, stats, trace;
   std::string device = "spyre";
   /// -i and -o in the order of the function's parameters: (is output, text).
   std::vector<std::pair<bool, std::string>> shortArguments;
   std::optional<double> rtol, atol;
-  bool check = false;
+  bool check = false, costOnly = false, progress = false;
   unsigned threads = 0;
   uint64_t seed = 0;
   compiler::CompileFlagValues compile; ///< for .mlir inputs

@@ -16,7 +16,9 @@
 
 #include "spyre/Compiler/Compile.h"
 #include "spyre/Loader/Loader.h"
+#include "spyre/Report/Trace.h"
 #include "spyre/Runtime/ProgramRun.h"
+#include "spyre/Support/AtomicDirectory.h"
 #include "spyre/Support/JsonReader.h"
 #include "spyre/Tools/Register.h"
 
@@ -27,11 +29,9 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <new>
 #include <set>
 #include <stdexcept>
-#include <stdlib.h>
 #include <sys/resource.h>
 
 using namespace spyre;
@@ -89,9 +89,12 @@ struct Executable {
         inputs.push_back({spec.array, spec.dtype, spec.shape});
     return inputs;
   }
-  std::optional<Error> checkCapacity(const Device &device) const {
-    return program ? runtime::checkCapacity(*program, device)
-                   : runtime::checkCapacity(*bundle, device);
+  std::optional<Error> checkCapacity(const Device &device, bool countOnly) const {
+    return program ? runtime::checkCapacity(*program, device, countOnly)
+                   : runtime::checkCapacity(*bundle, device, countOnly);
+  }
+  const std::string &getName() const {
+    return program ? program->program.name : bundle->plan.name;
   }
   runtime::Result<std::map<std::string, HostTensor>>
   run(runtime::Runtime &runtime, const std::map<std::string, HostTensor> &inputs) const {
@@ -130,38 +133,20 @@ runtime::Result<runtime::Bundle> loadBundleDirectory(const RunOptions &options) 
   return runtime::loadBundle(options.input, std::move(plan), std::move(spec));
 }
 
-/// A folder of its own, removed with its content at the end.
-class ScratchFolder {
-public:
-  ScratchFolder() {
-    std::error_code code;
-    std::string pattern =
-        (std::filesystem::temp_directory_path(code) / "spyre-run-XXXXXX").string();
-    if (!code && mkdtemp(pattern.data()))
-      path = pattern;
-  }
-  ~ScratchFolder() {
-    std::error_code code;
-    if (!path.empty())
-      std::filesystem::remove_all(path, code);
-  }
-  std::string path; ///< empty: it could not be made
-};
-
 /// Compiles options.input. Diagnostics have been shown if it fails.
 runtime::Result<Executable> compileInput(const RunOptions &options) {
   auto flags = compiler::makeOptions(options.compile);
   if (auto *message = std::get_if<std::string>(&flags))
     return Error{*message};
-  ScratchFolder scratch;
-  if (scratch.path.empty())
+  ScratchDirectory scratch("spyre-run");
+  if (scratch.getPath().empty())
     return Error{"no temporary folder can be made for the compiled program"};
   mlir::DialectRegistry registry;
   registerAllDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   Executable executable;
   executable.compileStats.emplace();
-  std::string directory = scratch.path + "/program";
+  std::string directory = (scratch.getPath() / "program").string();
   if (mlir::failed(compiler::compileFile(options.input, directory,
                                          std::get<compiler::CompileOptions>(flags),
                                          *executable.compileStats, context)))
@@ -252,6 +237,7 @@ std::string statsJson(runtime::Runtime &runtime, const Executable &executable,
   stats["hbm_write_bytes_counted"] = counters.writtenInBytes;
   stats["lx_bytes_peak"] = counters.peakLXInBytes;
   stats["pool_bytes"] = executable.getPoolInBytes();
+  stats["modelled_us"] = counters.modelledInNs / 1000;
   stats["run_s"] = seconds;
   if (outcome.compared) {
     stats["max_abs_error"] = outcome.maxAbsError;
@@ -272,7 +258,7 @@ int run(const RunOptions &options) {
     return fail(error->message);
   const Executable &executable = std::get<Executable>(loaded);
 
-  if (auto error = executable.checkCapacity(std::get<Device>(device)))
+  if (auto error = executable.checkCapacity(std::get<Device>(device), options.costOnly))
     return fail(error->message);
   npz::Archive given, expected;
   if (!options.inputs.empty()) {
@@ -289,6 +275,10 @@ int run(const RunOptions &options) {
   }
   std::map<std::string, HostTensor> inputs;
   for (const runtime::HostArray &spec : executable.getInputs()) {
+    if (options.costOnly) {
+      inputs[spec.name] = HostTensor{spec.dtype, spec.shape, {}};
+      continue;
+    }
     if (options.inputs.empty()) {
       inputs[spec.name] = makeRandom(spec.dtype, spec.shape, options.seed * 1000 + inputs.size());
       continue;
@@ -304,10 +294,16 @@ int run(const RunOptions &options) {
 
   runtime::EmulatorOptions emulatorOptions;
   emulatorOptions.checked = options.check;
+  emulatorOptions.countOnly = options.costOnly;
+  emulatorOptions.timeline = !options.trace.empty();
   emulatorOptions.numThreads = options.threads;
   emulatorOptions.seed = options.seed;
   auto begin = std::chrono::steady_clock::now();
   runtime::Runtime runtime(std::get<Device>(device), emulatorOptions);
+  if (options.progress)
+    runtime.setProgress([step = 0](const std::string &text) mutable {
+      std::fprintf(stderr, "spyre-run: step %d: %s\n", ++step, text.c_str());
+    });
   auto result = executable.run(runtime, inputs);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const runtime::Emulator &emulator = runtime.getEmulator();
@@ -329,12 +325,19 @@ int run(const RunOptions &options) {
   }
   Outcome outcome;
   bool good = options.expect.empty() || compareAll(outputs, expected, options, outcome);
+  if (!options.trace.empty()) {
+    const Device &emulated = emulator.getDevice();
+    if (auto message = writeFileAtomically(options.trace, [&](std::ostream &os) {
+          report::writeTrace(emulator.getTimeline(), emulated.getNumCores(), executable.getName(),
+                             emulated.getName(), os);
+        }))
+      return fail(*message);
+  }
   if (!options.stats.empty()) {
-    std::ofstream os(options.stats);
-    os << statsJson(runtime, executable, outcome, seconds);
-    os.close();
-    if (!os)
-      return fail(options.stats + ": cannot write the file");
+    std::string text = statsJson(runtime, executable, outcome, seconds);
+    if (auto message =
+            writeFileAtomically(options.stats, [&](std::ostream &os) { os << text; }))
+      return fail(*message);
   }
   if (emulator.getNumReports() > 0)
     return fail(std::to_string(emulator.getNumReports()) +
@@ -346,6 +349,7 @@ int run(const RunOptions &options) {
 } // namespace
 
 int main(int argc, char **argv) {
+  cleanUpOnInterrupt();
   auto parsed = parseOptions(argc, argv);
   if (std::holds_alternative<HelpRequest>(parsed)) {
     std::fputs(kHelpText, stdout);

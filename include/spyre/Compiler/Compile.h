@@ -13,6 +13,8 @@
 #ifndef SPYRE_COMPILER_COMPILE_H
 #define SPYRE_COMPILER_COMPILE_H
 
+#include "spyre/Report/ProgramReport.h"
+
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/LLVM.h"
@@ -31,6 +33,8 @@ struct CompileOptions {
   std::string superdscForm = "2026-08";
   bool pretty = false;
   std::string dumpStages; ///< directory for one file a stage, or empty
+  std::string report;     ///< HTML file to write, or empty
+  bool reportSeconds = false; ///< the report says how long stages took
   /// Applied to every pass manager: timing, crash reproducers, IR printing.
   std::function<mlir::LogicalResult(mlir::PassManager &)> configure;
 };
@@ -44,6 +48,9 @@ struct CompileStats {
   int64_t poolInBytes = 0;
   int64_t lxPeakInBytes = 0;                       ///< per core
   int64_t hbmReadInBytes = 0, hbmWriteInBytes = 0; ///< planned
+  double modelledInNs = 0;                         ///< all runs of all operations
+  /// Each planned function's operations, with their modelled times.
+  std::vector<report::Function> functions;
 };
 
 /// A JSON object with the keys of `--stats` that a compilation knows.

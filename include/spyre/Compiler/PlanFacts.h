@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Counts read off a placed L3: operations, device-memory traffic, LX and pool.
+// Facts read off a placed L3: operations, device-memory traffic, modelled time, LX
+// and pool.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +19,7 @@
 
 namespace spyre::compiler {
 
-/// Adds the facts of the planned function \p func to \p stats. Traffic counts each
+/// Adds the facts of the planned function \p func to \p stats, one by one and summed. Traffic counts each
 /// operand in device memory once an operation, in whole sticks, however many cores
 /// read it.
 void collectPlanFacts(mlir::func::FuncOp func, CompileStats &stats);

@@ -19,7 +19,9 @@
 namespace spyre::planning {
 
 /// The matmul that \p problem is, with \p splits: dims of one role multiplied.
-cost::MatmulShape getMatmulShape(const DivisionProblem &problem, const Splits &splits);
+/// \p wholeSticks: extents as the device computes them, stick dims rounded up.
+cost::MatmulShape getMatmulShape(const DivisionProblem &problem, const Splits &splits,
+                                 bool wholeSticks = false);
 
 /// \p problem in the cost model's terms. \p costClass: the OpFunc's, where it says
 /// more than the kind.

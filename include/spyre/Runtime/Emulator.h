@@ -19,6 +19,7 @@
 
 #include "spyre/Device/Device.h"
 #include "spyre/Runtime/Memory.h"
+#include "spyre/Runtime/Timeline.h"
 #include "spyre/SuperDSC/Descriptor.h"
 
 #include <functional>
@@ -31,6 +32,11 @@ namespace spyre::runtime {
 
 struct EmulatorOptions {
   bool checked = false;
+  /// Count and advance the clock without computing: memory has addresses and sizes
+  /// but no content, copies move nothing.
+  bool countOnly = false;
+  /// Record what ran when (getTimeline).
+  bool timeline = false;
   /// Threads that execute work slices; 0: one a processor.
   unsigned numThreads = 0;
   /// Decides what undefined lanes hold.
@@ -67,6 +73,7 @@ struct Counters {
   int64_t readInBytes = 0; ///< device memory: distinct sticks an operand, broadcast once
   int64_t writtenInBytes = 0;
   int64_t peakLXInBytes = 0; ///< of one core
+  double modelledInNs = 0;   ///< the clock
 };
 
 /// Runs jobs 0..n-1 on some threads.
@@ -105,6 +112,10 @@ public:
   int64_t getNumReports() const { return numReports; }
   const Counters &getCounters() const { return counters; }
 
+  /// What ran when; empty unless asked for. An event added from outside happens now.
+  const std::vector<TimelineEvent> &getTimeline() const { return timeline; }
+  void addEvent(TimelineEvent event);
+
 private:
   friend class Execution;
   Device device;
@@ -115,6 +126,7 @@ private:
   std::vector<Report> reports;
   int64_t numReports = 0;
   Counters counters;
+  std::vector<TimelineEvent> timeline;
   uint32_t epoch = 0;
 };
 

@@ -49,6 +49,8 @@ public:
   /// \p shadowed: checked mode; the bytes are then poisoned with a pattern that
   /// no format reads as a number (all ones).
   Block(int64_t sizeInBytes, bool shadowed, std::string name);
+  /// A block of addresses without content: getData() is null.
+  static Block createUnbacked(int64_t sizeInBytes, std::string name);
 
   /// Says that bytes before \p endInBytes are about to be used. Poison and shadow
   /// reach only as far as somebody asked: a scratchpad costs what is used of it.
@@ -89,8 +91,9 @@ private:
 /// nobody, so that running over an end is seen.
 class DeviceMemory {
 public:
-  DeviceMemory(int64_t capacityInBytes, int64_t alignmentInBytes, bool checked)
-      : capacity(capacityInBytes), alignment(alignmentInBytes), checked(checked) {}
+  /// \p backed: blocks have content; without, only addresses are handed out.
+  DeviceMemory(int64_t capacityInBytes, int64_t alignmentInBytes, bool checked, bool backed = true)
+      : capacity(capacityInBytes), alignment(alignmentInBytes), checked(checked), backed(backed) {}
 
   /// An address for \p sizeInBytes bytes (rounded up to the granularity).
   Result<int64_t> allocate(int64_t sizeInBytes, const std::string &name);
@@ -107,7 +110,7 @@ public:
 private:
   Result<int64_t> insert(int64_t address, int64_t size, const std::string &name);
   int64_t capacity, alignment, used = 0, peak = 0;
-  bool checked;
+  bool checked, backed;
   std::map<int64_t, Block> blocks;
 };
 

@@ -30,11 +30,12 @@ struct LoadedProgram {
 Result<LoadedProgram> loadProgram(const std::string &directory);
 
 /// Whether buffers and pools fit in device memory; an error if not.
-std::optional<Error> checkCapacity(const LoadedProgram &program, const Device &device);
+std::optional<Error> checkCapacity(const LoadedProgram &program, const Device &device,
+                                   bool countOnly = false);
 
 /// Runs all steps. \p inputs: the program's arguments by name, in its dtypes and
 /// shapes (an error names what is missing or differs). The result holds the
-/// program's results by name.
+/// program's results by name. On an emulator that only counts, arrays have no data.
 Result<std::map<std::string, HostTensor>>
 runProgram(Runtime &runtime, const LoadedProgram &program,
            const std::map<std::string, HostTensor> &inputs);

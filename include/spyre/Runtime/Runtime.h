@@ -48,6 +48,11 @@ public:
 
   Emulator &getEmulator() { return emulator; }
 
+  /// Called before each copy and launch with one line that says what happens.
+  void setProgress(std::function<void(const std::string &)> callback) {
+    progress = std::move(callback);
+  }
+
   Result<int64_t> allocate(int64_t sizeInBytes, const std::string &name);
   void free(int64_t address);
 
@@ -65,12 +70,18 @@ private:
   std::optional<Error> runSteps(const Bundle &bundle, const std::vector<Step> &steps,
                                 const std::vector<int64_t> &arguments, int64_t pool,
                                 std::vector<int64_t> &loopVariables);
+  /// Tells about a step and puts it on the timeline.
+  void note(TimelineEvent::Kind kind, const std::string &name, const std::string &where,
+            int64_t readInBytes, int64_t writtenInBytes);
   Emulator emulator;
+  std::function<void(const std::string &)> progress;
 };
 
 /// Whether the arguments and the pool of \p bundle fit in device memory; an error
-/// if not. To be asked before host arrays of these sizes are made.
-std::optional<Error> checkCapacity(const Bundle &bundle, const Device &device);
+/// if not. To be asked before host arrays of these sizes are made. \p countOnly:
+/// nothing will be allocated on the host.
+std::optional<Error> checkCapacity(const Bundle &bundle, const Device &device,
+                                   bool countOnly = false);
 
 /// Allocates, copies in, launches and copies out: a program of one bundle.
 /// \p inputs: arrays by name as the spec calls them. The result holds outN.

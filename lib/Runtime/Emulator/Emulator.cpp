@@ -131,11 +131,15 @@ void ThreadPool::run(int64_t n, const std::function<void(int64_t)> &job) {
 
 Emulator::Emulator(Device deviceToEmulate, EmulatorOptions emulatorOptions)
     : device(std::move(deviceToEmulate)), options(emulatorOptions),
-      memory(device.getMemoryInBytes(), device.getAlignmentInBytes(), options.checked),
-      pool(options.numThreads) {
-  for (int64_t core = 0; core < device.getNumCores(); ++core)
-    scratchpads.emplace_back(device.getLXInBytes(), options.checked,
-                             "LX of core " + std::to_string(core));
+      memory(device.getMemoryInBytes(), device.getAlignmentInBytes(), options.checked,
+             !options.countOnly),
+      pool(options.countOnly ? 1 : options.numThreads) {
+  for (int64_t core = 0; core < device.getNumCores(); ++core) {
+    std::string name = "LX of core " + std::to_string(core);
+    scratchpads.push_back(options.countOnly
+                              ? Block::createUnbacked(device.getLXInBytes(), std::move(name))
+                              : Block(device.getLXInBytes(), options.checked, std::move(name)));
+  }
 }
 
 Emulator::~Emulator() = default;
@@ -149,6 +153,13 @@ void Emulator::report(Report report) {
   ++numReports;
   if (reports.size() < options.maxReports)
     reports.push_back(std::move(report));
+}
+
+void Emulator::addEvent(TimelineEvent event) {
+  if (!options.timeline)
+    return;
+  event.startInNs = counters.modelledInNs;
+  timeline.push_back(std::move(event));
 }
 
 std::optional<Error>

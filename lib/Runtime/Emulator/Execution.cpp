@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Execution.h"
+#include "LaunchCost.h"
 
 #include "spyre/Numerics/DL16.h"
 #include "spyre/SuperDSC/Verify.h"
@@ -234,7 +235,7 @@ bool Execution::resolveAddresses() {
         lx.prepare(start + operand.endOffset);
         operand.block[core] = &lx;
         operand.blockOffset[core] = start;
-        operand.data[core] = lx.getData() + start;
+        operand.data[core] = lx.getData() ? lx.getData() + start : nullptr;
         continue;
       }
       if (operand.endOffset > emulator.device.getSpanLimitInBytes() && !spanReported) {
@@ -258,27 +259,33 @@ bool Execution::resolveAddresses() {
       }
       operand.block[core] = block;
       operand.blockOffset[core] = offset;
-      operand.data[core] = block->getData() + offset;
+      operand.data[core] = block->getData() ? block->getData() + offset : nullptr;
     }
   }
   return good;
 }
 
-/// Device memory traffic: the distinct slices of each operand, once.
+/// Counts the traffic and advances the clock.
 void Execution::count() {
-  ++emulator.counters.launches;
-  for (const Operand &operand : operands) {
-    if (operand.isLX())
-      continue;
-    std::vector<int64_t> starts = operand.start;
-    std::sort(starts.begin(), starts.end());
-    int64_t distinct = std::unique(starts.begin(), starts.end()) - starts.begin();
-    int64_t bytes = distinct * operand.numSticks * kStickInBytes;
-    if (operand.position == output)
-      emulator.counters.writtenInBytes += bytes;
-    else
-      emulator.counters.readInBytes += bytes;
+  LaunchCost cost = getLaunchCost(*info, d, operands, inputs, output);
+  Counters &counters = emulator.counters;
+  ++counters.launches;
+  counters.readInBytes += cost.readInBytes;
+  counters.writtenInBytes += cost.writtenInBytes;
+  cost::Estimate estimate = cost::estimate(emulator.device, cost.problem);
+  if (emulator.options.timeline) {
+    TimelineEvent event;
+    event.name = d.opFunc;
+    event.where = name;
+    event.origin = getOrigin(d);
+    event.numCores = numCores;
+    event.durationInNs = estimate.totalInNs;
+    event.readInBytes = cost.readInBytes;
+    event.writtenInBytes = cost.writtenInBytes;
+    event.estimate = estimate;
+    emulator.addEvent(std::move(event));
   }
+  counters.modelledInNs += estimate.totalInNs;
 }
 
 //===----------------------------------------------------------------------===//
@@ -505,6 +512,8 @@ std::optional<Error> Execution::run() {
             : emulator.reports[std::min<size_t>(before, emulator.reports.size() - 1)].toString()};
   }
   count();
+  if (emulator.options.countOnly)
+    return std::nullopt;
   ++emulator.epoch;
   results.resize(numCores);
   if (d.opFunc == "shuffle") {

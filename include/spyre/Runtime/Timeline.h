@@ -1,0 +1,38 @@
+//===- Timeline.h - What ran when, on the modelled clock --------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The emulator's clock advances with each executed descriptor by what the cost
+// model says it takes. Events are what a trace shows: they depend on the artefact
+// and the device only, never on threads or the host. MLIR-free.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_RUNTIME_TIMELINE_H
+#define SPYRE_RUNTIME_TIMELINE_H
+
+#include "spyre/CostModel/CostModel.h"
+
+#include <string>
+
+namespace spyre::runtime {
+
+struct TimelineEvent {
+  enum Kind { Operation, Transfer, HostCall, Launch };
+  Kind kind = Operation;
+  std::string name;   ///< the OpFunc; "copy in"; a host function; "launch"
+  std::string where;  ///< "sdsc_3.json, iteration 2"; the array; the bundle
+  std::string origin; ///< "model.mlir:12:8 (aten.softmax)"; empty: not known
+  int64_t numCores = 0; ///< cores 0 to numCores - 1 take part; 0: the host
+  double startInNs = 0;
+  double durationInNs = 0; ///< 0: the model has no rate for it
+  int64_t readInBytes = 0, writtenInBytes = 0; ///< device memory
+  cost::Estimate estimate;                     ///< Operation
+};
+
+} // namespace spyre::runtime
+
+#endif // SPYRE_RUNTIME_TIMELINE_H

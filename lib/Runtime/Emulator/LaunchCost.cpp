@@ -1,0 +1,108 @@
+//===- LaunchCost.cpp - What one descriptor moves and takes -----*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The descriptor in the cost model's terms. Extents are those of the descriptor:
+// stick dims in whole sticks, as planning counts them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LaunchCost.h"
+
+#include <algorithm>
+
+using namespace spyre;
+using namespace spyre::runtime;
+
+/// Bytes of the whole operand that all cores together touch.
+static int64_t getSizeInBytes(const sdsc::Descriptor &descriptor, const Operand &operand) {
+  int64_t slices = 1;
+  if (operand.isLX()) {
+    // Every core has addresses of its own; the division tells copies from parts.
+    for (unsigned dim = 0; dim < descriptor.dims.size(); ++dim)
+      if (operand.has(dim))
+        slices *= descriptor.dims[dim].numSlices;
+  } else {
+    std::vector<int64_t> starts = operand.start;
+    std::sort(starts.begin(), starts.end());
+    slices = std::unique(starts.begin(), starts.end()) - starts.begin();
+  }
+  return slices * operand.numSticks * kStickInBytes;
+}
+
+/// Extents and slices of a matmul, dims of one role multiplied.
+static cost::MatmulShape getMatmulShape(const sdsc::Descriptor &descriptor, const Operand &x,
+                                        const Operand &y, const Operand &out) {
+  cost::MatmulShape shape;
+  for (unsigned d = 0; d < descriptor.dims.size(); ++d) {
+    const sdsc::Dim &dim = descriptor.dims[d];
+    auto multiply = [&](int64_t &extent, int64_t &split) {
+      extent *= dim.size;
+      split *= dim.numSlices;
+    };
+    if (!out.has(d)) {
+      if (x.has(d) || y.has(d))
+        multiply(shape.k, shape.kSplit);
+    } else if (x.has(d) && y.has(d)) {
+      multiply(shape.batch, shape.batchSplit);
+    } else if (y.has(d)) {
+      multiply(shape.n, shape.nSplit);
+    } else {
+      multiply(shape.m, shape.mSplit);
+    }
+  }
+  return shape;
+}
+
+LaunchCost spyre::runtime::getLaunchCost(const OpFuncInfo &info, const sdsc::Descriptor &descriptor,
+                                         const std::vector<Operand> &operands,
+                                         const std::vector<unsigned> &inputs, unsigned output) {
+  LaunchCost result;
+  cost::OpProblem &problem = result.problem;
+  problem.costClass = info.costClass;
+  problem.numCores = descriptor.numCores;
+  auto add = [&](unsigned position) {
+    const Operand &operand = operands[position];
+    cost::Operand entry;
+    entry.sizeInBytes = getSizeInBytes(descriptor, operand);
+    entry.memory = operand.isLX() ? cost::Memory::LX : cost::Memory::HBM;
+    entry.isOutput = position == output;
+    for (unsigned dim = 0; dim < descriptor.dims.size() && !entry.isOutput; ++dim)
+      entry.isBroadcast |= descriptor.dims[dim].size > 1 && !operand.has(dim);
+    if (!operand.isLX())
+      (entry.isOutput ? result.writtenInBytes : result.readInBytes) += entry.sizeInBytes;
+    problem.operands.push_back(entry);
+  };
+  for (unsigned input : inputs)
+    add(input);
+  for (unsigned index : descriptor.indexTensors)
+    add(index);
+  add(output);
+  if (problem.costClass == CostClass::Matmul) {
+    if (inputs.size() == 2)
+      problem.matmul =
+          getMatmulShape(descriptor, operands[inputs[0]], operands[inputs[1]], operands[output]);
+    else
+      problem.costClass = CostClass::Pointwise;
+  }
+  if (problem.costClass == CostClass::StickReduction)
+    for (unsigned dim = 0; dim < descriptor.dims.size(); ++dim)
+      if (operands[output].has(dim))
+        problem.rows *= descriptor.dims[dim].size;
+  return result;
+}
+
+std::string spyre::runtime::getOrigin(const sdsc::Descriptor &descriptor) {
+  if (!descriptor.provenance)
+    return "";
+  const sdsc::Provenance &from = *descriptor.provenance;
+  std::string text;
+  if (!from.file.empty())
+    text = from.file + ":" + std::to_string(from.startLine) + ":" + std::to_string(from.startCol);
+  if (!from.atenOp.empty())
+    text += text.empty() ? from.atenOp : " (" + from.atenOp + ")";
+  return text;
+}
