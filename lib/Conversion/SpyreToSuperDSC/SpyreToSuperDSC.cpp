@@ -26,6 +26,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/Path.h"
 
 namespace mlir::spyre {
 #define GEN_PASS_DEF_CONVERTSPYRETOSUPERDSC
@@ -161,6 +162,26 @@ void FunctionEmitter::bindSymbols(sdscdata::EmittedOp &emitted, ArrayRef<BufferB
   }
 }
 
+/// Where \p op came from, as its location says. Without the folder: a bundle does not
+/// depend on where the source lies.
+static std::optional<sdscdata::Provenance> getProvenance(Operation *op, int64_t index) {
+  sdscdata::Provenance provenance;
+  provenance.id = std::to_string(index);
+  provenance.irChain = {op->getName().getStringRef().str()};
+  op->getLoc()->walk([&](Location part) {
+    auto file = dyn_cast<FileLineColLoc>(part);
+    if (!file)
+      return WalkResult::advance();
+    provenance.file = llvm::sys::path::filename(file.getFilename().getValue()).str();
+    provenance.startLine = file.getLine();
+    provenance.startCol = file.getColumn();
+    return WalkResult::interrupt();
+  });
+  if (provenance.file.empty())
+    return std::nullopt;
+  return provenance;
+}
+
 LogicalResult FunctionEmitter::emitOp(DeviceOpInterface op, std::vector<runtime::Step> &steps) {
   SmallVector<BufferBase> bases;
   FailureOr<sdscdata::EmitOp> input = buildEmitOp(op, loops, bases);
@@ -182,6 +203,7 @@ LogicalResult FunctionEmitter::emitOp(DeviceOpInterface op, std::vector<runtime:
     return diag << error->message;
   }
   auto &emitted = std::get<sdscdata::EmittedOp>(result);
+  emitted.descriptor.provenance = getProvenance(op, nextDescriptor);
   runtime::Launch launch;
   launch.descriptor = "sdsc_" + std::to_string(nextDescriptor) + ".json";
   if (options.symbolic)

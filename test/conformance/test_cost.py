@@ -1,0 +1,265 @@
+# test_cost.py - Bytes, modelled time, traces and reports of whole programs
+#
+# Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Three counts of one thing: what the plan says (spyre-compile), what a walk over
+# the artefact counts (spyre-run --cost-only), and what a run counts. They come
+# from different code (plan: access maps; artefact: descriptors), so each checks
+# the others. Programs that the compiler refuses are passed over, except those
+# of tier 1, which it must compile.
+"""What spyre-compile plans, spyre-run counts, traces and reports."""
+
+import html.parser
+import json
+import math
+import os
+import pathlib
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from lib import harness  # noqa: E402
+
+DATA = pathlib.Path(os.environ.get("SPYRE_TEST_DATA") or HERE.parent / "data")
+BUILD = pathlib.Path(os.environ.get("SPYRE_BUILD") or harness.REPOSITORY / "build")
+LARGE = DATA / "superdsc" / "bundles"
+MODELS = DATA / "models"
+
+
+def tool(name):
+    path = BUILD / "bin" / name
+    if not path.exists():
+        pytest.skip(f"{name} is not built")
+    return path
+
+
+def run(*command):
+    done = harness.run_process(command, 300)
+    assert not done.timed_out and not done.crashed, done.err
+    return done
+
+
+def manifest(*tiers):
+    return [e for e in json.loads((MODELS / "manifest.json").read_text()) if e.get("tier") in tiers]
+
+
+def forms(entry):
+    return [MODELS / entry[key] for key in ("file", "torch_form", "nodecomp_form") if entry.get(key)]
+
+
+def compiled(tmp_path, source, *flags):
+    """(program directory, stats), or None if the compiler refuses the program."""
+    directory, stats = tmp_path / (source.name + ".program"), tmp_path / (source.name + ".json")
+    done = run(tool("spyre-compile"), source, "-o", directory, f"--stats={stats}", *flags)
+    assert done.code in (0, 1), done.err
+    return (directory, json.loads(stats.read_text())) if done.code == 0 else None
+
+
+def counted(tmp_path, what, *flags):
+    stats = tmp_path / "counted.json"
+    done = run(tool("spyre-run"), what, f"--stats={stats}", *flags)
+    assert done.code == 0, done.err
+    return json.loads(stats.read_text())
+
+
+COUNTS = ("device_ops", "hbm_read_bytes_counted", "hbm_write_bytes_counted", "lx_bytes_peak", "modelled_us")
+
+
+@pytest.mark.parametrize("entry", manifest(1, 2), ids=lambda e: e["name"])
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_planned_bytes_and_time_are_the_counted_ones(tmp_path, entry, level):
+    for source in forms(entry):
+        made = compiled(tmp_path, source, level)
+        assert made or entry["tier"] != 1, f"{source.name} does not compile"
+        if not made:
+            continue
+        directory, planned = made
+        walk = counted(tmp_path, directory, "--cost-only")
+        assert walk["hbm_read_bytes_counted"] == planned["hbm_read_bytes"], source.name
+        assert walk["hbm_write_bytes_counted"] == planned["hbm_write_bytes"], source.name
+        assert math.isclose(walk["modelled_us"], planned["modelled_us"], rel_tol=1e-9), source.name
+        # Full-size layers are for counting; the emulator would take its time.
+        if entry.get("npz") or entry["tier"] == 1:
+            real = counted(tmp_path, directory)
+            assert {k: walk[k] for k in COUNTS} == {k: real[k] for k in COUNTS}, source.name
+
+
+@pytest.mark.parametrize("name", sorted(p.name for p in LARGE.iterdir() if (p / "bind.json").exists()))
+def test_counting_a_foreign_bundle(tmp_path, name):
+    bind = ["--bind", LARGE / name / "bind.json"]
+    walk = counted(tmp_path, LARGE / name, *bind, "--cost-only")
+    assert walk["modelled_us"] > 0 and walk["hbm_read_bytes_counted"] > 0
+    if not name.startswith("attention"):
+        real = counted(tmp_path, LARGE / name, *bind)
+        assert {k: walk[k] for k in COUNTS} == {k: real[k] for k in COUNTS}
+
+
+@pytest.mark.parametrize("name", ["granite_layer_prefill", "granite_layer_decode_static", "swiglu_mlp_full"])
+def test_counting_full_size_layers_allocates_nothing(tmp_path, name):
+    made = compiled(tmp_path, MODELS / f"{name}.mlir")
+    if not made:
+        return  # refused so far
+    stats = counted(tmp_path, made[0], "--cost-only")
+    assert stats["run_s"] < 1
+    assert stats["peak_rss_bytes"] < 200e6
+
+
+def test_counting_needs_no_numbers(tmp_path):
+    source = MODELS / "softmax_32x256.mlir"
+    for flag in ("--check", "--inputs=x.npz", "--outputs=x.npz", "--expect=x.npz"):
+        done = run(tool("spyre-run"), source, "--cost-only", flag)
+        assert done.code == 2 and f"--cost-only and {flag.split('=')[0]} exclude each other" in done.err
+
+
+# --- traces ------------------------------------------------------------------
+
+
+def traced(tmp_path, *command):
+    path = tmp_path / "trace.json"
+    done = run(tool("spyre-run"), *command, f"--trace={path}")
+    assert done.code == 0, done.err
+    return path.read_bytes()
+
+
+def rows_of(trace):
+    """Names of rows and their events in order."""
+    names, events = {}, {}
+    for event in trace["traceEvents"]:
+        if event["ph"] == "M":
+            if event["name"] == "thread_name":
+                names[event["tid"]] = event["args"]["name"]
+            continue
+        events.setdefault(event["tid"], []).append(event)
+    return names, events
+
+
+def check_trace(text):
+    names, events = rows_of(json.loads(text))
+    assert names[0] == "host and transfers" and set(events) <= set(names)
+    for row, list_of_row in events.items():
+        end = 0
+        for event in list_of_row:
+            assert event["ph"] in ("X", "i")
+            # Printed numbers are rounded to what a double holds.
+            assert event["ts"] >= end - 1e-6 * max(1, end), (names[row], event)
+            end = event["ts"] + event.get("dur", 0)
+            assert (row == 0) == (event["cat"] == "host")
+    return names, events
+
+
+def test_trace_is_the_same_for_any_number_of_threads(tmp_path):
+    source = MODELS / "softmax_32x256.mlir"
+    texts = [traced(tmp_path, source, "--threads", n) for n in ("1", "2", "5")]
+    assert texts[0] == texts[1] == texts[2]
+    # Without computing the clock is the same.
+    assert texts[0] == traced(tmp_path, source, "--cost-only")
+
+
+def test_trace_shows_every_launch_on_every_core(tmp_path):
+    directory, planned = compiled(tmp_path, MODELS / "softmax_512x1024.mlir")
+    names, events = check_trace(traced(tmp_path, directory, "--cost-only"))
+    assert [names[row] for row in range(33)] == ["host and transfers"] + [f"core {i}" for i in range(32)]
+    assert all(len(events[row]) == planned["device_ops"] for row in range(1, 33))
+    operations = events[1]
+    assert [e["name"] for e in operations] == ["max", "sub", "exp", "sum", "realdiv"]
+    assert sum(e["args"]["hbm_read_bytes"] for e in operations) == planned["hbm_read_bytes"]
+    assert math.isclose(sum(e["dur"] for e in operations), planned["modelled_us"], rel_tol=1e-9)
+    assert all("softmax_512x1024.mlir:" in e["args"]["origin"] for e in operations)
+    host = [e["name"] for e in events[0]]
+    assert host[0] == "copy in in0" and host[-1] == "copy out out0" and "launch softmax_512x1024" in host
+
+
+def test_trace_of_a_foreign_bundle_with_a_loop(tmp_path):
+    name = "hint_softmax_m4"
+    text = traced(tmp_path, LARGE / name, "--bind", LARGE / name / "bind.json", "--cost-only")
+    _, events = check_trace(text)
+    assert any("iteration 3" in e["args"]["where"] for e in events[1])
+
+
+def test_progress_says_one_line_a_step(tmp_path):
+    done = run(tool("spyre-run"), MODELS / "add_32x96.mlir", "--progress")
+    assert done.code == 0
+    lines = done.err.splitlines()
+    assert [line.split(": ")[1] for line in lines] == [f"step {i + 1}" for i in range(len(lines))]
+    assert [line.split(": ")[2].split(",")[0] for line in lines] == [
+        "copy in in0",
+        "copy in in1",
+        "launch add_32x96",
+        "copy out out0",
+    ]
+    assert not run(tool("spyre-run"), MODELS / "add_32x96.mlir").err
+
+
+# --- reports -----------------------------------------------------------------
+
+
+class Page(html.parser.HTMLParser):
+    VOID = {"meta", "br", "line", "img", "rect"}
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.rows, self.text, self.links, self.svgs = [], [], "", [], 0
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.links += [v for k, v in attributes.items() if k in ("src", "href", "xlink:href", "action")]
+        self.svgs += tag == "svg"
+        if tag == "tr" and attributes.get("class") == "operation":
+            self.rows.append("")
+        if tag not in self.VOID or tag == "rect":
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open.pop() == tag, tag
+
+    def handle_data(self, data):
+        self.text += data
+        if "tr" in self.open and self.rows:
+            self.rows[-1] += data + " "
+
+
+def reported(tmp_path, source, *flags):
+    path = tmp_path / "report.html"
+    done = run(tool("spyre-compile"), source, "-o", tmp_path / "program", f"--report={path}", *flags)
+    assert done.code == 0, done.err
+    return path.read_text()
+
+
+@pytest.mark.parametrize("entry", manifest(1), ids=lambda e: e["name"])
+def test_report_shows_every_device_operation(tmp_path, entry):
+    text = reported(tmp_path, MODELS / entry["file"])
+    page = Page(text)
+    plan = json.loads((tmp_path / "program" / "bundles" / "0" / "plan.json").read_text())
+    descriptors = [step["launch"] for step in plan["steps"]]
+    assert len(page.rows) == len(descriptors)
+    for row, descriptor in zip(page.rows, descriptors):
+        (key,) = json.loads((tmp_path / "program" / "bundles" / "0" / descriptor).read_text())
+        assert key.split("_", 1)[1] in row
+        assert entry["file"] + ":" in row
+    assert not page.links and "http" not in text and "<script" not in text
+    assert str(tmp_path) not in text and str(MODELS) not in text
+    assert text == reported(tmp_path, MODELS / entry["file"])
+
+
+def test_report_draws_scratchpads_and_says_seconds_when_asked(tmp_path):
+    page = Page(reported(tmp_path, MODELS / "softmax_512x1024.mlir"))
+    assert page.svgs == 1 and "seconds" not in page.text
+    page = Page(reported(tmp_path, MODELS / "softmax_512x1024.mlir", "-O0", "--report-seconds"))
+    assert page.svgs == 0 and "Nothing is kept in LX" in page.text and "seconds" in page.text
+
+
+def test_report_escapes_what_it_prints(tmp_path):
+    source = tmp_path / "a<b>&'\".mlir"
+    source.write_text((MODELS / "add_32x96.mlir").read_text())
+    page = Page(reported(tmp_path, source))
+    assert "a<b>&'\".mlir compiled for" in page.text

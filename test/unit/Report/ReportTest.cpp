@@ -1,0 +1,153 @@
+//===- ReportTest.cpp - Reports and traces from data ------------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Sums, what bounds an operation, escaping, and what is drawn of a scratchpad.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Report/ProgramReport.h"
+#include "spyre/Report/Trace.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+
+using namespace spyre;
+using namespace spyre::report;
+using runtime::TimelineEvent;
+
+namespace {
+
+cost::Estimate makeEstimate(double compute, double memory, double ring) {
+  cost::Estimate estimate;
+  estimate.computeInNs = compute;
+  estimate.memoryInNs = memory;
+  estimate.ringInNs = ring;
+  estimate.totalInNs = std::max(compute, memory) + ring;
+  return estimate;
+}
+
+Program makeProgram() {
+  Program program;
+  program.name = "<main> & \"co\"";
+  program.source = "a'b.mlir";
+  program.device = "spyre";
+  program.options = "-O2";
+  program.usableScratchpadInBytes = 1000;
+  program.stages = {{"parse", 0.5, {{"torch.aten.add", 2}}}};
+  Operation add;
+  add.opFunc = "add";
+  add.location = "a.mlir:1:2";
+  add.dims = {{64, 32}, {128, 1}};
+  add.numCores = 32;
+  add.numRuns = 3;
+  add.operands = {{"in0", "64x128xf16", "[2, 64, 64] SEN169_FP16", "HBM, argument 0", false, 100},
+                  {"%1", "64x128xf16", "[2, 64, 64] SEN169_FP16", "LX 128", true, 200}};
+  add.readInBytes = 100;
+  add.estimate = makeEstimate(0, 1000, 0);
+  Operation matmul = add;
+  matmul.opFunc = "batchmatmul";
+  matmul.numRuns = 1;
+  matmul.estimate = makeEstimate(5000, 1000, 500);
+  program.functions = {{"main", {add, matmul}, {{"%1", 128, 256, 0, 1}}}};
+  return program;
+}
+
+std::string toHtml(const Program &program, bool seconds = false) {
+  std::ostringstream os;
+  writeHtml(program, os, {seconds});
+  return os.str();
+}
+
+size_t count(const std::string &text, const std::string &what) {
+  size_t n = 0;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+    ++n;
+  return n;
+}
+
+TEST(ReportTest, TimesAreSummedOverRuns) {
+  EXPECT_DOUBLE_EQ(getModelledInNs(makeProgram()), 3 * 1000 + 5500);
+  EXPECT_EQ(getModelledInNs(Program()), 0);
+}
+
+TEST(ReportTest, WhatBoundsAnOperation) {
+  EXPECT_EQ(getBound(makeEstimate(0, 0, 0)), Bound::Nothing);
+  EXPECT_EQ(getBound(makeEstimate(5, 3, 1)), Bound::Compute);
+  EXPECT_EQ(getBound(makeEstimate(3, 5, 1)), Bound::Bandwidth);
+  EXPECT_EQ(getBound(makeEstimate(3, 5, 6)), Bound::Ring);
+  EXPECT_STREQ(getBoundName(Bound::Ring), "ring");
+}
+
+TEST(ReportTest, TextIsEscaped) {
+  std::string html = toHtml(makeProgram());
+  EXPECT_NE(html.find("&lt;main&gt; &amp; &quot;co&quot;"), std::string::npos);
+  EXPECT_NE(html.find("a&#39;b.mlir"), std::string::npos);
+  EXPECT_EQ(html.find("<main>"), std::string::npos);
+}
+
+TEST(ReportTest, EachOperationHasARow) {
+  std::string html = toHtml(makeProgram());
+  EXPECT_EQ(count(html, "class=\"operation\""), 2u);
+  EXPECT_NE(html.find("64&nbsp;/&nbsp;32 × 128"), std::string::npos);
+  EXPECT_NE(html.find("3 times"), std::string::npos);
+  EXPECT_NE(html.find("LX 128"), std::string::npos);
+  EXPECT_NE(html.find("8.50 µs"), std::string::npos); // in all
+  EXPECT_EQ(html, toHtml(makeProgram()));
+  EXPECT_EQ(html.find("seconds"), std::string::npos);
+  EXPECT_NE(toHtml(makeProgram(), true).find("0.5000"), std::string::npos);
+}
+
+TEST(ReportTest, ScratchpadsAreDrawn) {
+  Program program = makeProgram();
+  EXPECT_EQ(count(toHtml(program), "<rect"), 1u);
+  EXPECT_NE(toHtml(program).find("bytes 128 to 384, operations 0 to 1"), std::string::npos);
+  program.functions[0].scratchpad.clear();
+  EXPECT_EQ(count(toHtml(program), "<svg"), 0u);
+}
+
+TEST(TraceTest, OperationsAreOnTheirCoresRows) {
+  TimelineEvent copy;
+  copy.kind = TimelineEvent::Transfer;
+  copy.name = "copy in";
+  copy.where = "in\"0\"";
+  copy.writtenInBytes = 256;
+  TimelineEvent op;
+  op.name = "add";
+  op.where = "sdsc_0.json";
+  op.numCores = 2;
+  op.startInNs = 0;
+  op.durationInNs = 1500;
+  op.readInBytes = 256;
+  op.estimate = makeEstimate(0, 1500, 0);
+  std::ostringstream os;
+  writeTrace({copy, op}, 4, "program", "mock4", os);
+  auto trace = nlohmann::json::parse(os.str(), nullptr, false);
+  ASSERT_FALSE(trace.is_discarded());
+  std::vector<nlohmann::json> rows, host, operations;
+  for (const auto &event : trace["traceEvents"]) {
+    if (event["name"] == "thread_name")
+      rows.push_back(event);
+    else if (event["ph"] == "i")
+      host.push_back(event);
+    else if (event["ph"] == "X")
+      operations.push_back(event);
+  }
+  ASSERT_EQ(rows.size(), 5u); // the host and four cores
+  ASSERT_EQ(host.size(), 1u);
+  EXPECT_EQ(host[0]["name"], "copy in in\"0\"");
+  EXPECT_EQ(host[0]["tid"], 0);
+  ASSERT_EQ(operations.size(), 2u);
+  EXPECT_EQ(operations[1]["tid"], 2);
+  EXPECT_EQ(operations[1]["dur"], 1.5);
+  EXPECT_EQ(operations[1]["args"]["bound_by"], "bandwidth");
+  EXPECT_EQ(operations[1]["args"]["hbm_read_bytes"], 256);
+  EXPECT_FALSE(operations[1]["args"].contains("origin"));
+}
+
+} // namespace
