@@ -17,8 +17,8 @@
 
 #include "spyre/Support/JsonReader.h"
 #include "spyre/Support/JsonWriter.h"
+#include "spyre/Support/ReadFile.h"
 
-#include <fstream>
 #include <set>
 #include <sstream>
 
@@ -46,16 +46,14 @@ std::variant<Device, std::string> Device::resolve(std::string_view nameOrFile) {
   if (auto variant = lookup(nameOrFile))
     return *variant;
   std::string path(nameOrFile);
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
+  auto text = readFile(path);
+  if (std::holds_alternative<ReadFailure>(text)) {
     std::string known;
     for (std::string_view name : getVariantNames())
       known += (known.empty() ? "" : ", ") + std::string(name);
     return "'" + path + "' is neither a device (" + known + ") nor a readable file";
   }
-  std::ostringstream text;
-  text << file.rdbuf();
-  auto device = fromJson(text.str());
+  auto device = fromJson(std::get<std::string>(text));
   if (auto *message = std::get_if<std::string>(&device))
     return path + ": " + *message;
   return device;

@@ -11,21 +11,16 @@
 
 #include "spyre/Runtime/Runtime.h"
 #include "spyre/SuperDSC/DescriptorJson.h"
-
-#include <fstream>
-#include <iterator>
+#include "spyre/Support/ReadFile.h"
 
 using namespace spyre;
 using namespace spyre::runtime;
 
 Result<std::string> spyre::runtime::readTextFile(const std::string &file) {
-  std::ifstream is(file, std::ios::binary);
-  if (!is)
-    return Error{file + ": cannot open the file"};
-  std::string text((std::istreambuf_iterator<char>(is)), std::istreambuf_iterator<char>());
-  if (is.bad() || (text.empty() && is.fail() && !is.eof()))
-    return Error{file + ": cannot read the file"};
-  return text;
+  auto bytes = readFile(file);
+  if (auto *failure = std::get_if<ReadFailure>(&bytes))
+    return Error{failure->message};
+  return std::move(std::get<std::string>(bytes));
 }
 
 namespace {

@@ -14,13 +14,12 @@
 #include "spyre/Support/Npz.h"
 
 #include "spyre/Support/AtomicDirectory.h"
+#include "spyre/Support/ReadFile.h"
 
 #include <zlib.h>
 
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <ostream>
 
@@ -115,14 +114,11 @@ std::optional<Error> writeFile(const std::string &file, const std::string &bytes
   return std::nullopt;
 }
 
-std::variant<std::string, Error> readFile(const std::string &file) {
-  std::ifstream is(file, std::ios::binary);
-  if (!is)
-    return Error{file + ": cannot open the file"};
-  std::string bytes((std::istreambuf_iterator<char>(is)), std::istreambuf_iterator<char>());
-  if (is.bad())
-    return Error{file + ": cannot read the file"};
-  return bytes;
+std::variant<std::string, Error> readBytes(const std::string &file) {
+  auto bytes = readFile(file);
+  if (auto *failure = std::get_if<ReadFailure>(&bytes))
+    return Error{failure->message};
+  return std::move(std::get<std::string>(bytes));
 }
 
 uint32_t checksum(std::string_view bytes) {
@@ -393,7 +389,7 @@ std::string spyre::npz::serializeNpz(const Archive &archive) {
 }
 
 std::variant<Archive, Error> spyre::npz::readNpz(const std::string &file) {
-  auto bytes = readFile(file);
+  auto bytes = readBytes(file);
   if (auto *error = std::get_if<Error>(&bytes))
     return *error;
   auto archive = parseNpz(std::get<std::string>(bytes));
@@ -403,7 +399,7 @@ std::variant<Archive, Error> spyre::npz::readNpz(const std::string &file) {
 }
 
 std::variant<Array, Error> spyre::npz::readNpy(const std::string &file) {
-  auto bytes = readFile(file);
+  auto bytes = readBytes(file);
   if (auto *error = std::get_if<Error>(&bytes))
     return *error;
   auto array = parseNpy(std::get<std::string>(bytes));

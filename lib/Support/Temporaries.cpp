@@ -158,7 +158,7 @@ temporaries::UninterruptedStep::~UninterruptedStep() {
 
 void cleanUpOnInterrupt() {
   for (size_t i = 0; i < std::size(kSignals); ++i) {
-    struct sigaction action {};
+    struct sigaction action{};
     ::sigaction(kSignals[i], nullptr, &previousActions[i]);
     // Ignored signals (as under nohup) stay ignored.
     if (previousActions[i].sa_handler == SIG_IGN)

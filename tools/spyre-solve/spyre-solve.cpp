@@ -16,13 +16,11 @@
 #include "Solve.h"
 
 #include "spyre/Support/AtomicDirectory.h"
+#include "spyre/Support/ReadFile.h"
 
 #include <charconv>
-#include <cstring>
-#include <fstream>
 #include <iostream>
 #include <map>
-#include <sstream>
 
 using namespace spyre::solve;
 
@@ -110,14 +108,10 @@ int main(int argc, char **argv) {
     arguments.usePublishedCost = it->second == "published";
   }
 
-  std::ifstream file(options["input"], std::ios::binary);
-  if (!file)
-    return fail("cannot read " + options["input"] + ": " + std::strerror(errno), 1);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (file.bad() || text.bad())
-    return fail("cannot read " + options["input"], 1);
-  arguments.input = text.str();
+  auto text = spyre::readFile(options["input"]);
+  if (auto *failure = std::get_if<spyre::ReadFailure>(&text))
+    return fail(failure->message, 1);
+  arguments.input = std::move(std::get<std::string>(text));
   arguments.isCsv = endsWith(options["input"], ".csv");
   if (arguments.isCsv && command == "divide")
     return fail("divide reads JSON, not CSV", 2);

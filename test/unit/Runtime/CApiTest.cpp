@@ -141,7 +141,7 @@ TEST_F(CApi, NamesTheFileThatIsWrong) {
   write(descriptor, "{}");
   EXPECT_NE(loadError().find("sdsc_0.json"), std::string::npos);
   fs::remove(descriptor);
-  EXPECT_EQ(loadError(), descriptor.string() + ": cannot open the file");
+  EXPECT_EQ(loadError(), descriptor.string() + ": cannot open the file: No such file or directory");
   write(descriptor, good);
   std::string plan = read(directory / "plan.json");
   std::string newer = plan;
@@ -154,7 +154,7 @@ TEST_F(CApi, NamesTheFileThatIsWrong) {
   EXPECT_EQ(loadError().find("descriptor file"), std::string::npos) << "the reader refuses first";
   write(directory / "plan.json", plan);
   fs::remove(directory / "launch_spec.json");
-  EXPECT_EQ(loadError(), (directory / "launch_spec.json").string() + ": cannot open the file");
+  EXPECT_EQ(loadError(), (directory / "launch_spec.json").string() + ": cannot open the file: No such file or directory");
   EXPECT_EQ(spyre_bundle_load(nullptr, nullptr, nullptr), SPYRE_ERROR);
 }
 
