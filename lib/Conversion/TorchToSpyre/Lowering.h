@@ -99,6 +99,12 @@ Handler onTensor(Handler handler);
 void addPointwise(HandlerTable &table);
 void addReductions(HandlerTable &table);
 void addViews(HandlerTable &table);
+void addMovement(HandlerTable &table);
+
+/// True if \p op returns a list of views of its operand, which are made where the list
+/// is unpacked.
+bool isListOfViews(Operation *op);
+
 void addContractions(HandlerTable &table);
 
 } // namespace mlir::spyre::torch_lowering

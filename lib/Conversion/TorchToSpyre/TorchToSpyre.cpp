@@ -80,7 +80,7 @@ RankedTensorType torch_lowering::convertTensorType(Type type, std::string *why) 
 static bool isBookkeeping(Operation *op) {
   StringRef name = op->getName().getStringRef();
   return name.starts_with("torch.constant.") || name == "torch.prim.ListConstruct" ||
-         name == "torch.prim.TupleConstruct" || name == "torch.derefine";
+         name == "torch.prim.TupleConstruct" || name == "torch.derefine" || isListOfViews(op);
 }
 
 static bool isTorch(Operation *op) {
@@ -143,6 +143,7 @@ static HandlerTable makeTable() {
   addPointwise(table);
   addReductions(table);
   addViews(table);
+  addMovement(table);
   addContractions(table);
   table["torch.aten._assert_tensor_metadata"] = onTensor(lowerAssertMetadata);
   return table;

@@ -274,3 +274,28 @@ LogicalResult MatmulOp::verify() {
     }
   return success();
 }
+
+LogicalResult ConcatOp::verify() {
+  auto result = cast<RankedTensorType>(getType());
+  auto dim = static_cast<int64_t>(getDim());
+  if (getSources().empty())
+    return emitOpError() << "joins nothing";
+  if (dim < 0 || dim >= result.getRank())
+    return emitOpError() << "dim " << dim << " does not exist; the result has " << result.getRank();
+  int64_t extent = 0;
+  for (auto [i, source] : llvm::enumerate(getSources())) {
+    auto type = cast<RankedTensorType>(source.getType());
+    bool fits =
+        type.getRank() == result.getRank() && type.getElementType() == result.getElementType();
+    for (int64_t d = 0; fits && d < result.getRank(); ++d)
+      fits = d == dim || type.getDimSize(d) == result.getDimSize(d);
+    if (!fits)
+      return emitOpError() << "source #" << i << " of type " << type
+                           << " differs from the result in more than dim " << dim;
+    extent += type.getDimSize(dim);
+  }
+  if (extent != result.getDimSize(dim))
+    return emitOpError() << "sources have " << extent << " elements along dim " << dim
+                         << ", the result has " << result.getDimSize(dim);
+  return success();
+}

@@ -5,18 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Walks the function in order. Each operation picks its stick dim, operands that do
-// not fit are copied (once per value), and the result gets the layout that the
-// operation writes. See Passes.td for the contract.
+// Walks the function in order. Each operation takes the stick dim with which it and
+// the copies it needs move the fewest elements; operands that do not fit are copied
+// (once per value), and the result gets the layout that the operation writes. What
+// cannot be written in place (a result that starts inside a stick) is computed as a
+// value of its own and copied. See Passes.td for the contract.
 //
 //===----------------------------------------------------------------------===//
 
+#include "LayoutCopies.h"
+#include "spyre/Dialect/Spyre/IR/AffineConversion.h"
 #include "spyre/Dialect/Spyre/Transforms/Passes.h"
-#include "spyre/Dialect/Spyre/Transforms/StickAccess.h"
 #include "spyre/Layout/TensorLayout.h"
-
-#include "mlir/IR/Builders.h"
-#include "llvm/ADT/MapVector.h"
 
 namespace mlir::spyre {
 #define GEN_PASS_DEF_SPYREASSIGNLAYOUTS
@@ -26,26 +26,23 @@ namespace mlir::spyre {
 using namespace mlir;
 using namespace mlir::spyre;
 
-static int64_t roundUp(int64_t value, int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
+using Stick = std::optional<unsigned>;
 
-static int64_t getNumElements(Value value) { return ShapedType::getNumElements(getShape(value)); }
-
-/// Logical order with \p stick (a logical dim, or -1: sparse) moved to the end.
-static std::vector<int> getOrderWithStick(int64_t rank, int64_t stick) {
-  std::vector<int> order;
-  for (int64_t d = 0; d < rank; ++d)
-    if (d != stick)
-      order.push_back(d);
-  order.push_back(stick);
-  return order;
-}
+/// More than any plan: not possible.
+static constexpr int64_t kImpossible = int64_t(1) << 60;
 
 namespace {
+/// How an operand is made readable.
+struct OperandPlan {
+  enum Kind { Fits, Restickify, Spread, Part } kind = Fits;
+  int64_t logical = -1; ///< Restickify: the dim that enters the stick
+  int64_t cost = 0;     ///< elements moved
+};
+
 class LayoutAssigner {
 public:
-  explicit LayoutAssigner(func::FuncOp func) : func(func), builder(func.getContext()) {}
+  explicit LayoutAssigner(func::FuncOp func)
+      : func(func), copies(func), builder(copies.getBuilder()) {}
 
   LogicalResult run();
 
@@ -55,38 +52,26 @@ private:
   LogicalResult assignPointwise(DeviceOpInterface op);
   LogicalResult assignReturn(func::ReturnOp op);
 
-  /// The layout of a tensor of \p type with logical dim \p stick in the stick.
-  LayoutAttr makeLayout(RankedTensorType type, int64_t stick);
-  /// Gives \p value the layout \p layout.
-  static void setLayout(Value value, LayoutAttr layout) {
-    auto type = cast<RankedTensorType>(value.getType());
-    value.setType(RankedTensorType::get(type.getShape(), type.getElementType(), layout));
-  }
-  void setDefaultLayout(Value value);
-  /// Layout of an operation's result whose stick iteration dim is \p stick (or
-  /// none): the result's default layout where that has the dim in the stick.
-  LayoutAttr chooseResultLayout(DeviceOpInterface op, std::optional<unsigned> stick);
+  OperandPlan planOperand(DeviceOpInterface op, unsigned input, Stick stick);
+  void makeOperandFit(DeviceOpInterface op, unsigned input, Stick stick);
+  void makePart(DeviceOpInterface op, unsigned input, Stick stick, bool zeroTail);
+  void makeContractionTailsFit(DeviceOpInterface op, unsigned k);
 
-  /// A copy of \p value with logical dim \p dim in the stick; logical extents may
-  /// have grown to whole sticks (zeros). Made once per value.
-  Value getWithStick(Value value, int64_t dim);
-  /// A copy of \p value with a new leading dim, all of whose sticks repeat one
-  /// element: what an operation reads from lane 0.
-  Value getSpread(Value value);
-  /// \p value with logical dim \p dim zero-extended to whole sticks.
-  Value getPadded(Value value, int64_t dim);
-  Value buildIdentity(Location loc, Value source, ArrayRef<int64_t> extents, AffineMap from,
-                      RankedTensorType resultType, AffineMap to, Value init = {});
-  Value buildRestickify(Location loc, Value source, int64_t newStick);
-  Value getZero(Type elementType);
-  void setInsertionAfter(Value value);
-  LogicalResult makeOperandFit(DeviceOpInterface op, unsigned input, std::optional<unsigned> stick);
+  /// The layout of the result of \p op with \p stick in the stick that it and all
+  /// operations that update the result can write; nothing if there is none.
+  std::optional<LayoutAttr> chooseResultLayout(DeviceOpInterface op, Stick stick);
+  /// Computes \p op's result as a value of its own and copies it to where \p op
+  /// would have written it. Returns the copy, which is still to be assigned.
+  DeviceOpInterface splitOffWrite(DeviceOpInterface op);
+  void setDefaultLayout(Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    setLayout(value, makeLayout(type, type.getRank() - 1));
+  }
+  LogicalResult finish(DeviceOpInterface op);
 
   func::FuncOp func;
-  OpBuilder builder;
-  llvm::MapVector<std::pair<Value, int64_t>, Value> restickified, padded;
-  llvm::MapVector<Value, Value> spread;
-  llvm::MapVector<Type, Value> zeros;
+  LayoutCopies copies;
+  OpBuilder &builder;
 };
 
 struct AssignLayoutsPass : mlir::spyre::impl::SpyreAssignLayoutsBase<AssignLayoutsPass> {
@@ -98,186 +83,108 @@ struct AssignLayoutsPass : mlir::spyre::impl::SpyreAssignLayoutsBase<AssignLayou
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Layouts
+// Results
 //===----------------------------------------------------------------------===//
 
-LayoutAttr LayoutAssigner::makeLayout(RankedTensorType type, int64_t stick) {
-  ::spyre::layout::TensorLayout layout;
-  layout.shape.assign(type.getShape().begin(), type.getShape().end());
-  layout.format = *getDeviceFormat(type.getElementType());
-  if (type.getRank() > 0)
-    layout.dimOrder = getOrderWithStick(type.getRank(), stick);
-  return LayoutAttr::get(type.getContext(), layout);
+/// \p op and the operations that update its result, one after another.
+static SmallVector<DeviceOpInterface> getWriters(DeviceOpInterface op) {
+  SmallVector<DeviceOpInterface> writers{op};
+  while (true) {
+    DeviceOpInterface next;
+    for (Operation *user : writers.back().getResultTensor().getUsers())
+      if (auto device = dyn_cast<DeviceOpInterface>(user))
+        if (device.getOutput() == writers.back().getResultTensor())
+          next = device;
+    if (!next)
+      return writers;
+    writers.push_back(next);
+  }
 }
 
-void LayoutAssigner::setDefaultLayout(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  setLayout(value, makeLayout(type, type.getRank() - 1));
-}
-
-LayoutAttr LayoutAssigner::chooseResultLayout(DeviceOpInterface op, std::optional<unsigned> stick) {
-  auto type = cast<RankedTensorType>(op.getResultTensor().getType());
-  AffineMap map = op.getOutputMap();
-  if (type.getRank() == 0)
-    return makeLayout(type, -1);
-  auto usesStick = [&](int64_t dim) { return stick && map.getResult(dim).isFunctionOfDim(*stick); };
-  if (stick && getUsedDims(map)[*stick]) {
+std::optional<LayoutAttr> LayoutAssigner::chooseResultLayout(DeviceOpInterface op, Stick stick) {
+  Value result = op.getResultTensor();
+  auto type = cast<RankedTensorType>(result.getType());
+  type = RankedTensorType::get(type.getShape(), type.getElementType());
+  SmallVector<DeviceOpInterface> writers = getWriters(op);
+  // With `stick` in the stick of what this operation writes, and no lane of others
+  // overwritten by any writer.
+  auto fits = [&](LayoutAttr layout) {
+    StickAccess access =
+        getStickAccess(type.getShape(), layout, op.getOutputMap(), op.getExtents());
+    bool wanted = stick ? access.kind == StickAccess::Dim && access.dim == *stick
+                        : access.kind == StickAccess::Lane0;
+    return wanted && llvm::all_of(writers, [&](DeviceOpInterface writer) {
+             return isWritable(result, layout, writer.getOutputMap(), writer.getExtents());
+           });
+  };
+  if (Value init = op.getOutput())
+    return fits(getLayout(init)) ? std::optional(getLayout(init)) : std::nullopt;
+  bool reduced = stick && !getUsedDims(op.getOutputMap())[*stick];
+  if (stick && !reduced) {
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
-      if (usesStick(dim))
-        return makeLayout(type, dim);
+      if (op.getOutputMap().getResult(dim).isFunctionOfDim(*stick))
+        if (LayoutAttr layout = makeLayout(type, dim); fits(layout))
+          return layout;
+    return std::nullopt;
   }
   // One element a stick. A dim of extent 1 can lie in the stick: the last one
   // keeps the default layout.
+  stick = std::nullopt;
   for (int64_t dim = type.getRank() - 1; dim >= 0; --dim)
     if (type.getDimSize(dim) == 1)
       return makeLayout(type, dim);
-  return makeLayout(type, -1);
+  LayoutAttr sparse = makeLayout(type, -1);
+  return fits(sparse) ? std::optional(sparse) : std::nullopt;
+}
+
+DeviceOpInterface LayoutAssigner::splitOffWrite(DeviceOpInterface op) {
+  AffineMap map = op.getOutputMap();
+  llvm::SmallBitVector used = getUsedDims(map);
+  SmallVector<int64_t> extents;
+  SmallVector<AffineExpr> projection, replacement(op.getNumDims());
+  for (unsigned d = 0; d < op.getNumDims(); ++d) {
+    replacement[d] = builder.getAffineConstantExpr(0);
+    if (!used[d])
+      continue;
+    replacement[d] = builder.getAffineDimExpr(extents.size());
+    projection.push_back(builder.getAffineDimExpr(d));
+    extents.push_back(op.getExtents()[d]);
+  }
+  MLIRContext *context = builder.getContext();
+  Value result = op.getResultTensor();
+  auto type = cast<RankedTensorType>(result.getType());
+  DeviceOpSpec compute;
+  compute.opFunc = op.getOpFuncName();
+  compute.inputs.assign(op.getInputs().begin(), op.getInputs().end());
+  compute.resultType = RankedTensorType::get(extents, type.getElementType());
+  compute.extents.assign(op.getExtents().begin(), op.getExtents().end());
+  for (unsigned i = 0; i < op.getInputs().size(); ++i)
+    compute.maps.push_back(op.getInputMap(i));
+  compute.maps.push_back(AffineMap::get(op.getNumDims(), 0, projection, context));
+  if (DictionaryAttr constants = op.getConstantsAttr())
+    compute.constants.assign(constants.begin(), constants.end());
+  builder.setInsertionPoint(op);
+  DeviceOpInterface computed = buildDeviceOp(builder, op->getLoc(), compute);
+  computed->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  setLayout(computed.getResultTensor(), getLayout(result));
+
+  DeviceOpSpec write;
+  write.opFunc = "identity";
+  write.inputs = {computed.getResultTensor()};
+  write.output = op.getOutput();
+  write.resultType = type;
+  write.extents.assign(extents.begin(), extents.end());
+  write.maps = {builder.getMultiDimIdentityMap(extents.size()),
+                map.replaceDimsAndSymbols(replacement, {}, extents.size(), 0)};
+  DeviceOpInterface written = buildDeviceOp(builder, op->getLoc(), write);
+  result.replaceAllUsesWith(written.getResultTensor());
+  op->erase();
+  return written;
 }
 
 //===----------------------------------------------------------------------===//
-// Copies
+// Operands
 //===----------------------------------------------------------------------===//
-
-void LayoutAssigner::setInsertionAfter(Value value) {
-  if (Operation *def = value.getDefiningOp())
-    builder.setInsertionPointAfter(def);
-  else
-    builder.setInsertionPointToStart(&func.getBody().front());
-}
-
-Value LayoutAssigner::getZero(Type elementType) {
-  Value &zero = zeros[elementType];
-  if (!zero) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(&func.getBody().front());
-    auto type = RankedTensorType::get({}, elementType);
-    auto encoded = RankedTensorType::get({}, elementType, makeLayout(type, -1));
-    auto value = DenseElementsAttr::get(type, builder.getZeroAttr(elementType));
-    zero = ConstantOp::create(builder, func.getLoc(), encoded, value);
-  }
-  return zero;
-}
-
-Value LayoutAssigner::buildIdentity(Location loc, Value source, ArrayRef<int64_t> extents,
-                                    AffineMap from, RankedTensorType resultType, AffineMap to,
-                                    Value init) {
-  DeviceOpSpec spec;
-  spec.opFunc = "identity";
-  spec.inputs = {source};
-  spec.output = init;
-  spec.resultType = resultType;
-  spec.extents.assign(extents.begin(), extents.end());
-  spec.maps = {from, to};
-  return buildDeviceOp(builder, loc, spec).getResultTensor();
-}
-
-Value LayoutAssigner::getPadded(Value value, int64_t dim) {
-  Value &result = padded[{value, dim}];
-  if (result)
-    return result;
-  auto type = cast<RankedTensorType>(value.getType());
-  LayoutAttr layout = getLayout(value);
-  int64_t extent = type.getDimSize(dim);
-  int64_t whole = roundUp(extent, ::spyre::getElementsPerStick(layout.getFormat()));
-  SmallVector<int64_t> shape(type.getShape());
-  shape[dim] = whole;
-  auto paddedType = RankedTensorType::get(shape, type.getElementType());
-  paddedType = RankedTensorType::get(shape, type.getElementType(),
-                                     makeLayout(paddedType, getStickDim(layout)));
-  Value zero = getZero(type.getElementType());
-  OpBuilder::InsertionGuard guard(builder);
-  setInsertionAfter(value);
-  if (zero.getDefiningOp()->getBlock() == builder.getInsertionBlock() && !value.getDefiningOp())
-    builder.setInsertionPointAfter(zero.getDefiningOp());
-
-  unsigned rank = type.getRank();
-  AffineMap identity = builder.getMultiDimIdentityMap(rank);
-  // Zeros beyond the value, then the value.
-  SmallVector<int64_t> rest(type.getShape());
-  rest[dim] = whole - extent;
-  SmallVector<AffineExpr> shifted(identity.getResults());
-  shifted[dim] = shifted[dim] + extent;
-  Value filled =
-      buildIdentity(value.getLoc(), zero, rest, AffineMap::get(rank, 0, builder.getContext()),
-                    paddedType, AffineMap::get(rank, 0, shifted, builder.getContext()));
-  result =
-      buildIdentity(value.getLoc(), value, type.getShape(), identity, paddedType, identity, filled);
-  return result;
-}
-
-Value LayoutAssigner::buildRestickify(Location loc, Value source, int64_t newStick) {
-  auto type = cast<RankedTensorType>(source.getType());
-  LayoutAttr layout = getLayout(source);
-  int64_t elements = ::spyre::getElementsPerStick(layout.getFormat());
-  int64_t oldStick = getStickDim(layout);
-  // The dim that leaves the stick is padded in memory: whole sticks are written.
-  ::spyre::layout::TensorLayout target;
-  target.shape.assign(type.getShape().begin(), type.getShape().end());
-  target.format = layout.getFormat();
-  target.dimOrder = getOrderWithStick(type.getRank(), newStick);
-  target.paddedShape = target.shape;
-  target.paddedShape[newStick] = roundUp(target.shape[newStick], elements);
-  target.paddedShape[oldStick] = roundUp(target.shape[oldStick], elements);
-  DeviceOpSpec spec;
-  spec.opFunc = "ReStickifyOpHBM";
-  spec.inputs = {source};
-  spec.resultType = RankedTensorType::get(type.getShape(), type.getElementType(),
-                                          LayoutAttr::get(builder.getContext(), target));
-  spec.extents.assign(type.getShape().begin(), type.getShape().end());
-  AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
-  spec.maps = {identity, identity};
-  return buildDeviceOp(builder, loc, spec).getResultTensor();
-}
-
-Value LayoutAssigner::getWithStick(Value value, int64_t dim) {
-  auto key = std::make_pair(value, dim);
-  if (Value known = restickified.lookup(key))
-    return known;
-  auto type = cast<RankedTensorType>(value.getType());
-  LayoutAttr layout = getLayout(value);
-  Value source = value;
-  if (getStickDim(layout) < 0) {
-    // A sparse tensor gets a unit dim for its stick, so that one dim can leave it.
-    SmallVector<int64_t> shape(type.getShape());
-    shape.push_back(1);
-    auto unit = RankedTensorType::get(shape, type.getElementType());
-    unit = RankedTensorType::get(shape, type.getElementType(), makeLayout(unit, shape.size() - 1));
-    OpBuilder::InsertionGuard guard(builder);
-    setInsertionAfter(value);
-    unsigned rank = type.getRank();
-    SmallVector<AffineExpr> to(builder.getMultiDimIdentityMap(rank).getResults());
-    to.push_back(builder.getAffineConstantExpr(0));
-    source =
-        buildIdentity(value.getLoc(), value, type.getShape(), builder.getMultiDimIdentityMap(rank),
-                      unit, AffineMap::get(rank, 0, to, builder.getContext()));
-  }
-  if (getShape(source)[dim] % ::spyre::getElementsPerStick(layout.getFormat()))
-    source = getPadded(source, dim);
-  OpBuilder::InsertionGuard guard(builder);
-  setInsertionAfter(source);
-  return restickified[key] = buildRestickify(value.getLoc(), source, dim);
-}
-
-Value LayoutAssigner::getSpread(Value value) {
-  if (Value known = spread.lookup(value))
-    return known;
-  auto type = cast<RankedTensorType>(value.getType());
-  LayoutAttr layout = getLayout(value);
-  int64_t elements = ::spyre::getElementsPerStick(layout.getFormat());
-  unsigned rank = type.getRank();
-  SmallVector<int64_t> shape{elements};
-  llvm::append_range(shape, type.getShape());
-  auto wide = RankedTensorType::get(shape, type.getElementType());
-  wide = RankedTensorType::get(shape, type.getElementType(),
-                               makeLayout(wide, getStickDim(layout) + 1));
-  OpBuilder::InsertionGuard guard(builder);
-  setInsertionAfter(value);
-  Value repeated = buildIdentity(value.getLoc(), value, shape,
-                                 builder.getMultiDimIdentityMap(rank + 1).getSubMap(
-                                     llvm::to_vector(llvm::seq<unsigned>(1, rank + 1))),
-                                 wide, builder.getMultiDimIdentityMap(rank + 1));
-  return spread[value] = buildRestickify(value.getLoc(), repeated, 0);
-}
 
 /// Puts \p value with map \p map in place of input \p input.
 static void replaceInput(DeviceOpInterface op, unsigned input, Value value, AffineMap map) {
@@ -287,48 +194,145 @@ static void replaceInput(DeviceOpInterface op, unsigned input, Value value, Affi
   op->setAttr("maps", ArrayAttr::get(op->getContext(), maps));
 }
 
-LogicalResult LayoutAssigner::makeOperandFit(DeviceOpInterface op, unsigned input,
-                                             std::optional<unsigned> stick) {
+namespace {
+/// The part of an operand that an operation reads, without the dims that it does not
+/// depend on.
+struct Box {
+  AffineMap map;        ///< box to the value's coordinates
+  AffineMap projection; ///< iteration dims to box
+  SmallVector<int64_t> extents;
+  int64_t stick = -1;
+};
+} // namespace
+
+static Box getBox(DeviceOpInterface op, unsigned input, Stick stick) {
+  AffineMap map = op.getInputMap(input);
+  llvm::SmallBitVector used = getUsedDims(map);
+  MLIRContext *context = op->getContext();
+  Box box;
+  SmallVector<AffineExpr> projection, replacement(op.getNumDims());
+  for (unsigned d = 0; d < op.getNumDims(); ++d) {
+    replacement[d] = getAffineConstantExpr(0, context);
+    if (!used[d])
+      continue;
+    if (stick == d)
+      box.stick = box.extents.size();
+    replacement[d] = getAffineDimExpr(box.extents.size(), context);
+    projection.push_back(getAffineDimExpr(d, context));
+    box.extents.push_back(op.getExtents()[d]);
+  }
+  box.map = map.replaceDimsAndSymbols(replacement, {}, box.extents.size(), 0);
+  box.projection = AffineMap::get(op.getNumDims(), 0, projection, context);
+  return box;
+}
+
+OperandPlan LayoutAssigner::planOperand(DeviceOpInterface op, unsigned input, Stick stick) {
   Value value = op.getInputs()[input];
   AffineMap map = op.getInputMap(input);
   StickAccess access = getStickAccess(getShape(value), getLayout(value), map, op.getExtents());
   bool used = stick && getUsedDims(map)[*stick];
   if (access.kind == StickAccess::Dim && used && access.dim == *stick)
-    return success();
+    return {};
   if (access.kind == StickAccess::Lane0 && !used)
-    return success();
+    return {};
+  std::optional<OperandPlan> best;
+  auto offer = [&](OperandPlan plan) {
+    if (!best || plan.cost < best->cost)
+      best = plan;
+  };
   if (used) {
+    auto plain = RankedTensorType::get(getShape(value),
+                                       cast<RankedTensorType>(value.getType()).getElementType());
     for (auto [dim, result] : llvm::enumerate(map.getResults())) {
-      if (!result.isFunctionOfDim(*stick) ||
-          static_cast<int64_t>(dim) == getStickDim(getLayout(value)))
+      auto logical = static_cast<int64_t>(dim);
+      if (!result.isFunctionOfDim(*stick) || logical == getStickDim(getLayout(value)))
         continue;
-      Value copy = getWithStick(value, dim);
-      // A sparse value has grown a unit dim.
-      AffineMap newMap = map;
-      if (cast<RankedTensorType>(copy.getType()).getRank() >
-          static_cast<int64_t>(map.getNumResults()))
-        newMap = map.insertResult(builder.getAffineConstantExpr(0), map.getNumResults());
-      replaceInput(op, input, copy, newMap);
-      access = getStickAccess(getShape(copy), getLayout(copy), newMap, op.getExtents());
-      if (access.kind == StickAccess::Dim && access.dim == *stick)
-        return success();
+      StickAccess moved =
+          getStickAccess(plain.getShape(), makeLayout(plain, logical), map, op.getExtents());
+      if (moved.kind == StickAccess::Dim && moved.dim == *stick)
+        offer({OperandPlan::Restickify, logical, copies.getWithStickCost(value, logical)});
     }
-    return op->emitOpError() << "input #" << input << " cannot be read with d" << *stick
-                             << " in the stick" << (access.reason.empty() ? "" : ": ")
-                             << access.reason;
+  } else if (access.kind == StickAccess::Dim) {
+    offer({OperandPlan::Spread, -1, copies.getSpreadCost(value)});
   }
-  if (access.kind == StickAccess::Dim) {
-    // Read one element at a time while another dim runs along the sticks.
-    Value copy = getSpread(value);
-    replaceInput(op, input, copy, map.insertResult(builder.getAffineConstantExpr(0), 0));
-    return success();
+  Box box = getBox(op, input, stick);
+  offer({OperandPlan::Part, -1, copies.getPartCost(value, box.map, box.extents, box.stick)});
+  return *best;
+}
+
+void LayoutAssigner::makePart(DeviceOpInterface op, unsigned input, Stick stick, bool zeroTail) {
+  Box box = getBox(op, input, stick);
+  Part part = copies.getPart(op.getInputs()[input], box.map, box.extents, box.stick, zeroTail);
+  replaceInput(op, input, part.value, part.map.compose(box.projection));
+}
+
+void LayoutAssigner::makeOperandFit(DeviceOpInterface op, unsigned input, Stick stick) {
+  OperandPlan plan = planOperand(op, input, stick);
+  Value value = op.getInputs()[input];
+  AffineMap map = op.getInputMap(input);
+  switch (plan.kind) {
+  case OperandPlan::Fits:
+    return;
+  case OperandPlan::Restickify: {
+    Value copy = copies.getWithStick(value, plan.logical);
+    // A sparse value has grown a unit dim.
+    if (getShape(copy).size() > map.getNumResults())
+      map = map.insertResult(builder.getAffineConstantExpr(0), map.getNumResults());
+    return replaceInput(op, input, copy, map);
   }
-  return op->emitOpError() << "input #" << input << " cannot be read: " << access.reason;
+  case OperandPlan::Spread:
+    return replaceInput(op, input, copies.getSpread(value),
+                        map.insertResult(builder.getAffineConstantExpr(0), 0));
+  case OperandPlan::Part:
+    return makePart(op, input, stick, /*zeroTail=*/false);
+  }
 }
 
 //===----------------------------------------------------------------------===//
 // Operations
 //===----------------------------------------------------------------------===//
+
+/// The contraction dim \p k runs to the end of its last stick in both operands. Makes
+/// what is multiplied there zero times finite, and the memory for it.
+void LayoutAssigner::makeContractionTailsFit(DeviceOpInterface op, unsigned k) {
+  Value y = op.getInputs()[1];
+  int64_t elements = ::spyre::getElementsPerStick(getLayout(y).getFormat());
+  if (op.getExtents()[k] % elements == 0)
+    return;
+  auto tail = [&](unsigned input) {
+    return copies.getTails().getTail(op.getInputs()[input], op.getInputMap(input), k,
+                                     op.getExtents());
+  };
+  auto finite = [](::spyre::TailState state) {
+    return ::spyre::isTailSufficient(state, ::spyre::TailState::Finite);
+  };
+  if (!finite(tail(0)))
+    makePart(op, 0, k, /*zeroTail=*/true);
+  // Rows of zeros behind the second operand, unless it has them.
+  for (auto [dim, result] : llvm::enumerate(op.getInputMap(1).getResults())) {
+    if (!result.isFunctionOfDim(k))
+      continue;
+    ::spyre::layout::TensorLayout layout = getLayout(y).getTensorLayout(getShape(y));
+    int64_t inMemory = layout.paddedShape.empty() ? layout.shape[dim] : layout.paddedShape[dim];
+    bool hasRows = inMemory >= static_cast<int64_t>(llvm::alignTo(op.getExtents()[k], elements));
+    ::spyre::TailState x = tail(0), w = tail(1);
+    auto zero = [](::spyre::TailState state) { return state == ::spyre::TailState::Zero; };
+    if (hasRows && ((zero(x) && finite(w)) || (finite(x) && zero(w))))
+      return;
+    bool isWhole = result == builder.getAffineDimExpr(k) && op.getExtents()[k] == getShape(y)[dim];
+    if (!isWhole) {
+      // The rows behind are others' data: a copy that ends where the read ends.
+      StickAccess access =
+          getStickAccess(getShape(y), getLayout(y), op.getInputMap(1), op.getExtents());
+      Stick stick = access.kind == StickAccess::Dim ? Stick(access.dim) : std::nullopt;
+      makePart(op, 1, stick, /*zeroTail=*/false);
+      y = op.getInputs()[1];
+    }
+    for (auto [d, expr] : llvm::enumerate(op.getInputMap(1).getResults()))
+      if (expr.isFunctionOfDim(k))
+        return replaceInput(op, 1, copies.getPadded(y, d), op.getInputMap(1));
+  }
+}
 
 LogicalResult LayoutAssigner::assignMatmul(DeviceOpInterface op) {
   MatmulDims dims = getMatmulDims(op);
@@ -339,90 +343,105 @@ LogicalResult LayoutAssigner::assignMatmul(DeviceOpInterface op) {
     return op->emitOpError() << "generates " << dims.generated.size()
                              << " dims; the device generates one";
   unsigned k = dims.reduction.front();
-  if (failed(makeOperandFit(op, 0, k)))
-    return failure();
-  std::optional<unsigned> n;
+  makeOperandFit(op, 0, k);
+  Stick n;
   if (!dims.generated.empty())
     n = dims.generated.front();
-  if (failed(makeOperandFit(op, 1, n)))
-    return failure();
-  // Memory of the second operand must reach to the end of the last stick of k.
-  Value y = op.getInputs()[1];
-  AffineMap map = op.getInputMap(1);
-  for (auto [dim, result] : llvm::enumerate(map.getResults())) {
-    if (!result.isFunctionOfDim(k))
-      continue;
-    ::spyre::layout::TensorLayout layout = getLayout(y).getTensorLayout(getShape(y));
-    int64_t elements = ::spyre::getElementsPerStick(layout.format);
-    int64_t inMemory = layout.paddedShape.empty() ? layout.shape[dim] : layout.paddedShape[dim];
-    if (inMemory < roundUp(op.getExtents()[k], elements))
-      replaceInput(op, 1, getPadded(y, dim), map);
+  makeOperandFit(op, 1, n);
+  makeContractionTailsFit(op, k);
+  if (std::optional<LayoutAttr> layout = chooseResultLayout(op, n)) {
+    setLayout(op.getResultTensor(), *layout);
+    return finish(op);
   }
-  setLayout(op.getResultTensor(), chooseResultLayout(op, n));
-  return success();
+  // The box of the result always has a place for the generated dim.
+  DeviceOpInterface write = splitOffWrite(op);
+  auto computed = write.getInputs()[0].getDefiningOp<DeviceOpInterface>();
+  setLayout(computed.getResultTensor(), *chooseResultLayout(computed, n));
+  if (failed(finish(computed)))
+    return failure();
+  return assignPointwise(write);
 }
 
 LogicalResult LayoutAssigner::assignPointwise(DeviceOpInterface op) {
-  // Elements that stay where they are, for each dim that could be in the stick.
-  SmallVector<int64_t> kept(op.getNumDims(), 0);
-  llvm::SmallBitVector candidate(op.getNumDims()), inSomeOperand(op.getNumDims());
-  for (auto [i, value] : llvm::enumerate(op.getInputs())) {
-    AffineMap map = op.getInputMap(i);
-    inSomeOperand |= getUsedDims(map);
-    StickAccess access = getStickAccess(getShape(value), getLayout(value), map, op.getExtents());
-    if (access.kind != StickAccess::Dim)
-      continue;
-    candidate.set(access.dim);
-    kept[access.dim] += getNumElements(value);
-  }
-  // A result that the caller sees wants the default layout.
   Value result = op.getResultTensor();
   AffineMap outMap = op.getOutputMap();
-  std::optional<unsigned> defaultStick;
+  llvm::SmallBitVector written = getUsedDims(outMap);
+  bool isCopy = op.getOpFuncName() == "identity", reduces = isReduction(op);
+  int64_t elements = 64;
+  if (!op.getInputs().empty())
+    elements = ::spyre::getElementsPerStick(getLayout(op.getInputs()[0]).getFormat());
+  // A result that the caller sees wants the default layout.
+  Stick defaultStick;
   if (outMap.getNumResults() > 0)
     for (unsigned d = 0; d < op.getNumDims(); ++d)
       if (outMap.getResults().back().isFunctionOfDim(d))
         defaultStick = d;
-  bool returned = llvm::any_of(result.getUsers(), llvm::IsaPred<func::ReturnOp>);
-  if (defaultStick && returned) {
-    kept[*defaultStick] += getNumElements(result);
-    candidate.set(*defaultStick);
-  }
-  if (defaultStick && candidate.none() && !inSomeOperand[*defaultStick])
-    candidate.set(*defaultStick);
-  std::optional<unsigned> stick;
-  bool reduces = isReduction(op);
-  llvm::SmallBitVector written = getUsedDims(outMap);
-  for (unsigned d : candidate.set_bits()) {
-    // Only a reduction may have a dim in its input's stick that it does not write.
-    if (!written[d] && !reduces)
-      continue;
-    if (!stick || kept[d] > kept[*stick] || (kept[d] == kept[*stick] && defaultStick == d))
-      stick = d;
+  bool returned = llvm::any_of(getWriters(op).back().getResultTensor().getUsers(),
+                               llvm::IsaPred<func::ReturnOp>);
+
+  struct Choice {
+    Stick stick;
+    bool inPlace = true;
+    int64_t cost = kImpossible;
+  } best;
+  auto consider = [&](Stick stick) {
+    Choice choice{stick, true, 0};
+    // Every operand moves the points once, in whole sticks.
+    int64_t points = stick ? 1 : elements;
+    for (auto [d, extent] : llvm::enumerate(op.getExtents()))
+      points *= stick == d ? static_cast<int64_t>(llvm::alignTo(extent, elements)) : extent;
+    choice.cost = points * static_cast<int64_t>(op.getInputs().size() + 1);
+    for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)
+      choice.cost += planOperand(op, i, stick).cost;
+    if (!chooseResultLayout(op, stick)) {
+      // A copy has nothing to split off.
+      if (isCopy)
+        return;
+      choice.inPlace = false;
+      choice.cost += 4 * points;
+    }
+    if (returned && defaultStick && stick != defaultStick)
+      choice.cost += 2 * getNumElementsInMemory(result, outMap.getNumResults() - 1);
+    if (choice.cost < best.cost || (choice.cost == best.cost && stick && stick == defaultStick))
+      best = choice;
+  };
+  // Only a reduction may have a dim in its input's stick that it does not write.
+  for (unsigned d = 0; d < op.getNumDims(); ++d)
+    if (written[d] || reduces)
+      consider(d);
+  consider(std::nullopt);
+  if (best.cost == kImpossible)
+    return op->emitOpError() << "has no stick dim with which its result can be written";
+
+  DeviceOpInterface write;
+  if (!best.inPlace) {
+    write = splitOffWrite(op);
+    op = write.getInputs()[0].getDefiningOp<DeviceOpInterface>();
   }
   for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)
-    if (failed(makeOperandFit(op, i, stick)))
-      return failure();
-  if (Value init = op.getOutput()) {
-    setLayout(result, getLayout(init));
-    return success();
-  }
-  setLayout(result, chooseResultLayout(op, stick));
+    makeOperandFit(op, i, best.stick);
+  std::optional<LayoutAttr> layout = chooseResultLayout(op, best.stick);
+  assert(layout && "a box of one's own can be written with every stick dim");
+  setLayout(op.getResultTensor(), *layout);
+  if (failed(finish(op)))
+    return failure();
+  return write ? assignPointwise(write) : success();
+}
+
+LogicalResult LayoutAssigner::finish(DeviceOpInterface op) {
+  StickAccess sticks = checkSticks(op);
+  if (sticks.kind == StickAccess::Unreadable)
+    return op->emitOpError() << "has no layout that the device can execute: " << sticks.reason;
+  copies.getTails().update(op);
   return success();
 }
 
 LogicalResult LayoutAssigner::assign(DeviceOpInterface op) {
   if (!op.getResultTensor())
     return op->emitOpError() << "works on buffers; layouts are assigned to tensors";
-  if (getLayout(op.getResultTensor()))
-    return success(); // placed by this pass, or by hand
-  LogicalResult assigned = isMatmul(op) ? assignMatmul(op) : assignPointwise(op);
-  if (failed(assigned))
-    return failure();
-  StickAccess sticks = checkSticks(op);
-  if (sticks.kind == StickAccess::Unreadable)
-    return op->emitOpError() << "has no layout that the device can execute: " << sticks.reason;
-  return success();
+  if (getLayout(op.getResultTensor())) // placed by this pass, or by hand
+    return finish(op);
+  return isMatmul(op) ? assignMatmul(op) : assignPointwise(op);
 }
 
 LogicalResult LayoutAssigner::assignReturn(func::ReturnOp op) {
@@ -436,7 +455,7 @@ LogicalResult LayoutAssigner::assignReturn(func::ReturnOp op) {
       continue;
     Value source = value;
     if (getStickDim(have) != getStickDim(wanted)) {
-      source = getWithStick(value, type.getRank() - 1);
+      source = copies.getWithStick(value, type.getRank() - 1);
     }
     if (source.getType() != RankedTensorType::get(type.getShape(), type.getElementType(), wanted)) {
       // Drop padding: copy the logical region.
@@ -446,9 +465,9 @@ LogicalResult LayoutAssigner::assignReturn(func::ReturnOp op) {
       AffineMap from = identity;
       if (cast<RankedTensorType>(source.getType()).getRank() > rank)
         from = identity.insertResult(builder.getAffineConstantExpr(0), rank);
-      source = buildIdentity(op.getLoc(), source, type.getShape(), from,
-                             RankedTensorType::get(type.getShape(), type.getElementType(), wanted),
-                             identity);
+      source = copies.buildIdentity(
+          op.getLoc(), source, type.getShape(), from,
+          RankedTensorType::get(type.getShape(), type.getElementType(), wanted), identity);
     }
     operand.set(source);
   }
@@ -487,6 +506,7 @@ LogicalResult LayoutAssigner::run() {
         return failure();
       if (!getLayout(constant.getResult()))
         setDefaultLayout(constant.getResult());
+      copies.getTails().update(constant);
     } else if (auto ret = dyn_cast<func::ReturnOp>(op)) {
       assigned = assignReturn(ret);
     } else {

@@ -12,6 +12,7 @@
 #include "spyre/Dialect/Spyre/Transforms/StickAccess.h"
 
 #include "spyre/Dialect/Spyre/IR/AffineConversion.h"
+#include "spyre/Layout/Alignment.h"
 #include "spyre/OpFunc/OpFuncTable.h"
 
 #include "llvm/ADT/SmallBitVector.h"
@@ -69,6 +70,65 @@ MatmulDims mlir::spyre::getMatmulDims(DeviceOpInterface op) {
   return dims;
 }
 
+/// Coordinate \p expr without what loop variables add to it: they only shift the
+/// origin; how they do it is checked where tiles are made.
+static ::spyre::layout::IndexExpr dropLoops(const ::spyre::layout::IndexExpr &expr,
+                                            unsigned numDims) {
+  ::spyre::layout::IndexExpr result = expr;
+  llvm::erase_if(result.digits,
+                 [&](const ::spyre::layout::Digit &digit) { return digit.input >= numDims; });
+  return result;
+}
+
+/// Why the device cannot step through \p places places by coordinate \p expr (without
+/// loops), or an empty string. It can where the places are [outer, ..., inner] and
+/// every digit is one of these dims, the others being constants. Nothing depends on
+/// the size of the outermost device dim (\p isOutermost). The rule of lib/Layout's
+/// alignment for one coordinate.
+static std::string checkSteps(const ::spyre::layout::IndexExpr &expr, ArrayRef<int64_t> extents,
+                              int64_t places, bool isOutermost) {
+  std::vector<::spyre::layout::Digit> digits = expr.digits;
+  llvm::sort(digits, [](const auto &a, const auto &b) { return a.coefficient > b.coefficient; });
+  int64_t constant = expr.constant;
+  for (const ::spyre::layout::Digit &digit : digits) {
+    if (digit.divisor != 1 || digit.modulus != 0)
+      return "takes an iteration dim apart";
+    int64_t step = digit.coefficient;
+    if (step < 1)
+      return "moves backwards with an iteration dim";
+    if (isOutermost && &digit == &digits.front())
+      places = static_cast<int64_t>(llvm::alignTo(places, step));
+    if (places % step)
+      return "moves in steps of " + std::to_string(step) + ", which do not divide " +
+             std::to_string(places);
+    if (constant / step + extents[digit.input] > places / step)
+      return "mixes iteration dims that do not fit into each other";
+    constant %= step;
+    places = step;
+  }
+  return {};
+}
+
+/// Places in memory of each logical dim (sticks for the one in the stick), and the
+/// dim that no other one is outside of.
+static std::pair<SmallVector<int64_t>, int64_t> getPlaces(ArrayRef<int64_t> shape,
+                                                          LayoutAttr layout) {
+  ::spyre::layout::TensorLayout tensor = layout.getTensorLayout(shape);
+  SmallVector<int64_t> places(
+      ArrayRef<int64_t>(tensor.paddedShape.empty() ? tensor.shape : tensor.paddedShape));
+  int64_t stickDim = getStickDim(layout), outermost = -1;
+  if (stickDim >= 0)
+    places[stickDim] =
+        llvm::divideCeil(places[stickDim], ::spyre::getElementsPerStick(layout.getFormat()));
+  for (const ::spyre::layout::DeviceDim &dim : ::spyre::layout::getDeviceDims(tensor)) {
+    if (dim.size == 1)
+      continue;
+    outermost = dim.dim;
+    break;
+  }
+  return {places, outermost};
+}
+
 StickAccess mlir::spyre::getStickAccess(ArrayRef<int64_t> shape, LayoutAttr layout, AffineMap map,
                                         ArrayRef<int64_t> ranges) {
   StickAccess access;
@@ -83,22 +143,14 @@ StickAccess mlir::spyre::getStickAccess(ArrayRef<int64_t> shape, LayoutAttr layo
     access.reason = "its access map is no sum of digits";
     return access;
   }
+  auto [places, outermost] = getPlaces(shape, layout);
   for (auto [dim, expr] : llvm::enumerate(index->results)) {
-    // Loop variables only shift the origin; how they do it is checked where
-    // tiles are made.
-    unsigned digits = 0;
-    for (const ::spyre::layout::Digit &digit : expr.digits) {
-      if (digit.input >= map.getNumDims())
-        continue;
-      ++digits;
-      if (digit.divisor != 1 || digit.modulus != 0 || digit.coefficient != 1) {
-        access.reason = "coordinate " + std::to_string(dim) +
-                        " does not advance by one element with one iteration dim";
-        return access;
-      }
-    }
-    if (digits > 1) {
-      access.reason = "coordinate " + std::to_string(dim) + " mixes iteration dims";
+    if (static_cast<int64_t>(dim) == stickDim)
+      continue;
+    std::string why = checkSteps(dropLoops(expr, map.getNumDims()), ranges, places[dim],
+                                 static_cast<int64_t>(dim) == outermost);
+    if (!why.empty()) {
+      access.reason = "coordinate " + std::to_string(dim) + " " + why;
       return access;
     }
   }
@@ -111,35 +163,104 @@ StickAccess mlir::spyre::getStickAccess(ArrayRef<int64_t> shape, LayoutAttr layo
     access.reason = "it starts inside a stick, at element " + std::to_string(expr.constant);
     return access;
   }
+  // One dim may run along the sticks; all others move by whole sticks.
+  ::spyre::layout::IndexExpr sticks;
+  sticks.constant = expr.constant / elements;
   access.kind = StickAccess::Lane0;
-  for (const ::spyre::layout::Digit &digit : expr.digits) {
-    if (digit.input >= map.getNumDims()) {
-      if (digit.coefficient % elements) {
-        access.kind = StickAccess::Unreadable;
-        access.reason = "a loop moves it by part of a stick";
-        return access;
-      }
+  for (::spyre::layout::Digit digit : expr.digits) {
+    bool isLoop = digit.input >= map.getNumDims();
+    if (!isLoop && digit.coefficient == 1 && digit.divisor == 1 && digit.modulus == 0 &&
+        access.kind == StickAccess::Lane0) {
+      access.kind = StickAccess::Dim;
+      access.dim = digit.input;
       continue;
     }
-    access.kind = StickAccess::Dim;
-    access.dim = digit.input;
+    if (digit.coefficient % elements) {
+      access.kind = StickAccess::Unreadable;
+      access.reason = isLoop ? "a loop moves it by part of a stick"
+                             : "coordinate " + std::to_string(stickDim) +
+                                   " moves by part of a stick with d" + std::to_string(digit.input);
+      return access;
+    }
+    digit.coefficient /= elements;
+    if (!isLoop)
+      sticks.digits.push_back(digit);
+  }
+  SmallVector<int64_t> extents(ranges);
+  if (access.kind == StickAccess::Dim) {
+    extents[access.dim] = llvm::divideCeil(extents[access.dim], elements);
+    sticks.digits.push_back({access.dim, 1, 0, 1});
+  }
+  std::string why =
+      checkSteps(sticks, extents, places[stickDim], /*isOutermost=*/stickDim == outermost);
+  if (!why.empty()) {
+    access.kind = StickAccess::Unreadable;
+    access.reason = "coordinate " + std::to_string(stickDim) + " " + why;
   }
   return access;
 }
 
-/// True if the elements of stick dim \p dim that \p op touches in \p value start
-/// on a stick and end on one or at the logical end.
-static bool endsOnStick(Value value, LayoutAttr layout, AffineMap map, int64_t extent) {
+/// True if what \p op writes in \p value starts on a stick and ends on one or at the
+/// logical end of the stick dim; \p access is the output's.
+static bool endsOnStick(Value value, LayoutAttr layout, AffineMap map, const StickAccess &access,
+                        ArrayRef<int64_t> ranges) {
   int64_t elements = ::spyre::getElementsPerStick(layout.getFormat());
   int64_t stickDim = getStickDim(layout);
-  if (stickDim < 0 || extent % elements == 0)
+  if (stickDim < 0)
     return true;
-  int64_t start = 0;
-  AffineExpr expr = map.getResult(stickDim);
-  if (auto sum = dyn_cast<AffineBinaryOpExpr>(expr))
-    if (auto constant = dyn_cast<AffineConstantExpr>(sum.getRHS()))
-      start = constant.getValue();
-  return start + extent == getShape(value)[stickDim];
+  int64_t extent = access.kind == StickAccess::Dim ? ranges[access.dim] : 1;
+  if (extent % elements == 0)
+    return true;
+  FailureOr<::spyre::layout::IndexMap> index = toIndexMap(map, ranges);
+  assert(succeeded(index) && "the access was readable");
+  const ::spyre::layout::IndexExpr &expr = index->results[stickDim];
+  unsigned others = llvm::count_if(expr.digits, [&](const ::spyre::layout::Digit &digit) {
+    return access.kind != StickAccess::Dim || digit.input != access.dim;
+  });
+  return others == 0 && expr.constant + extent == getShape(value)[stickDim];
+}
+
+bool mlir::spyre::isWritable(Value value, LayoutAttr layout, AffineMap map,
+                             ArrayRef<int64_t> ranges) {
+  StickAccess access = getStickAccess(getShape(value), layout, map, ranges);
+  return access.kind != StickAccess::Unreadable && endsOnStick(value, layout, map, access, ranges);
+}
+
+/// Why the device cannot name the coordinates of all operands together; empty if it
+/// can. Only mixed coordinates need the full answer.
+static std::string checkAlignment(DeviceOpInterface op, ArrayRef<int64_t> ranges) {
+  namespace layout = ::spyre::layout;
+  unsigned numDims = op.getNumDims();
+  bool mixed = false;
+  std::vector<layout::AlignAccess> accesses;
+  for (unsigned i = 0, e = op.getInputs().size(); i <= e; ++i) {
+    Value value = i < e ? op.getInputs()[i] : op.getDestination();
+    FailureOr<layout::IndexMap> map = toIndexMap(op.getMap(i), ranges);
+    assert(succeeded(map) && "the access was readable");
+    layout::IndexMap access;
+    access.extents.assign(ranges.begin(), ranges.begin() + numDims);
+    for (const layout::IndexExpr &expr : map->results) {
+      access.results.push_back(dropLoops(expr, numDims));
+      mixed |= access.results.back().digits.size() > 1 ||
+               (access.results.back().digits.size() == 1 &&
+                access.results.back().digits.front().coefficient != 1);
+    }
+    auto coordinates =
+        layout::getDeviceCoordinates(getLayout(value).getTensorLayout(getShape(value)), access);
+    if (auto *error = std::get_if<layout::LayoutError>(&coordinates))
+      return error->message;
+    accesses.push_back({layout::getDeviceSizes(getLayout(value).getTensorLayout(getShape(value))),
+                        std::get<layout::IndexMap>(coordinates).results});
+  }
+  if (!mixed)
+    return {};
+  std::vector<layout::AlignDim> dims;
+  for (int64_t extent : op.getExtents())
+    dims.push_back({extent});
+  auto aligned = layout::align(dims, accesses);
+  if (auto *error = std::get_if<layout::AlignError>(&aligned))
+    return error->message;
+  return {};
 }
 
 StickAccess mlir::spyre::checkSticks(DeviceOpInterface op) {
@@ -174,11 +295,12 @@ StickAccess mlir::spyre::checkSticks(DeviceOpInterface op) {
       return accesses.back();
   }
   const StickAccess &output = accesses.back();
-  if (output.kind == StickAccess::Dim &&
-      !endsOnStick(op.getDestination(), getLayout(op.getDestination()), op.getOutputMap(),
-                   op.getExtents()[output.dim]))
+  if (!endsOnStick(op.getDestination(), getLayout(op.getDestination()), op.getOutputMap(), output,
+                   ranges))
     return fail("the output region ends inside a stick before the tensor's end; the lanes beyond "
                 "it would be overwritten");
+  if (std::string why = checkAlignment(op, ranges); !why.empty())
+    return fail(why);
 
   if (isMatmul(op)) {
     MatmulDims dims = getMatmulDims(op);

@@ -11,6 +11,7 @@
 
 #include "spyre/Dialect/Spyre/Transforms/TailAnalysis.h"
 
+#include "spyre/Dialect/Spyre/IR/AffineConversion.h"
 #include "spyre/Dialect/Spyre/Transforms/StickAccess.h"
 #include "spyre/Layout/TensorLayout.h"
 
@@ -18,28 +19,58 @@ using namespace mlir;
 using namespace mlir::spyre;
 using Tail = ::spyre::TailState;
 
+namespace {
+/// Elements start .. start + extent - 1 of a logical dim.
+struct Span {
+  int64_t start = 0;
+  int64_t extent = 1;
+};
+} // namespace
+
+/// What \p map touches of logical dim \p dim, if one iteration dim runs through it
+/// without gaps.
+static std::optional<Span> getSpan(AffineMap map, ArrayRef<int64_t> extents, unsigned dim) {
+  FailureOr<::spyre::layout::IndexMap> index =
+      toIndexMap(map.getSubMap({dim}), extents.take_front(map.getNumDims() + map.getNumSymbols()));
+  if (failed(index))
+    return std::nullopt;
+  const ::spyre::layout::IndexExpr &expr = index->results.front();
+  if (expr.digits.empty())
+    return Span{expr.constant, 1};
+  const ::spyre::layout::Digit &digit = expr.digits.front();
+  if (expr.digits.size() > 1 || digit.coefficient != 1 || digit.divisor != 1 || digit.modulus ||
+      digit.input >= map.getNumDims())
+    return std::nullopt;
+  return Span{expr.constant, extents[digit.input]};
+}
+
 TailAnalysis::TailAnalysis(func::FuncOp func) {
   // Copy-in writes zeros into tails and gaps.
   for (BlockArgument argument : func.getArguments())
     states[argument] = {Tail::Zero, Tail::Zero};
-  func.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (auto constant = dyn_cast<ConstantOp>(op)) {
-      // Every lane of a constant's stick holds its value.
-      Tail state = Tail::Unknown;
-      if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
-        if (isa<FloatType>(splat.getElementType())) {
-          APFloat value = splat.getSplatValue<APFloat>();
-          state = value.isZero()       ? Tail::Zero
-                  : value.isInfinity() ? (value.isNegative() ? Tail::NegInf : Tail::PosInf)
-                  : value.isNaN()      ? Tail::Unknown
-                                       : Tail::Finite;
-        }
-      states[constant.getResult()] = {state, state};
-    } else if (auto device = dyn_cast<DeviceOpInterface>(op)) {
-      if (Value result = device.getResultTensor())
-        states[result] = compute(device);
-    }
-  });
+  func.walk<WalkOrder::PreOrder>([&](Operation *op) { update(op); });
+}
+
+void TailAnalysis::update(Operation *op) {
+  if (auto constant = dyn_cast<ConstantOp>(op)) {
+    // Every lane of a constant's stick holds its value.
+    Tail state = Tail::Unknown;
+    if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
+      if (isa<FloatType>(splat.getElementType())) {
+        APFloat value = splat.getSplatValue<APFloat>();
+        state = value.isZero()       ? Tail::Zero
+                : value.isInfinity() ? (value.isNegative() ? Tail::NegInf : Tail::PosInf)
+                : value.isNaN()      ? Tail::Unknown
+                                     : Tail::Finite;
+      }
+    states[constant.getResult()] = {state, state};
+  } else if (auto device = dyn_cast<DeviceOpInterface>(op)) {
+    // Without layouts there is no padding yet; update() comes when there is.
+    auto hasLayout = [](Value value) { return static_cast<bool>(getLayout(value)); };
+    if (Value result = device.getResultTensor();
+        result && hasLayout(result) && llvm::all_of(device.getInputs(), hasLayout))
+      states[result] = compute(device);
+  }
 }
 
 PaddingState TailAnalysis::compute(DeviceOpInterface op) const {
@@ -55,15 +86,16 @@ PaddingState TailAnalysis::compute(DeviceOpInterface op) const {
   SmallVector<::spyre::TailOperand> operands;
   std::optional<SmallVector<int64_t>> trips = getTripCounts(op);
   SmallVector<int64_t> ranges(op.getExtents());
-  if (trips)
-    ranges.append(*trips);
+  if (!trips)
+    return state;
+  ranges.append(*trips);
   for (auto [i, input] : llvm::enumerate(op.getInputs())) {
     StickAccess access =
         getStickAccess(getShape(input), getLayout(input), op.getInputMap(i), ranges);
     ::spyre::TailOperand operand;
     operand.isStickBroadcast = access.kind == StickAccess::Lane0 && sticks.kind == StickAccess::Dim;
     if (sticks.kind == StickAccess::Dim && access.kind == StickAccess::Dim)
-      operand.tail = getTail(input, op.getInputMap(i), access.dim, op.getExtents()[access.dim]);
+      operand.tail = getTail(input, op.getInputMap(i), access.dim, ranges);
     else
       operand.tail = get(input).lanes;
     operands.push_back(operand);
@@ -84,18 +116,14 @@ Tail TailAnalysis::getContent(Value value, int64_t dim, int64_t begin) const {
   auto op = value.getDefiningOp<DeviceOpInterface>();
   if (!op)
     return Tail::Unknown;
-  AffineExpr expr = op.getOutputMap().getResult(dim);
-  int64_t start = 0, extent = 1;
-  expr.walk([&](AffineExpr e) {
-    if (auto constant = dyn_cast<AffineConstantExpr>(e))
-      start = constant.getValue();
-    else if (auto d = dyn_cast<AffineDimExpr>(e))
-      extent = op.getExtents()[d.getPosition()];
-  });
+  std::optional<Span> span = getSpan(op.getOutputMap(), op.getExtents(), dim);
   if (isRestickify(op)) {
     // The logical region moved with the rest.
     return getContent(op.getInputs()[0], dim, begin);
   }
+  if (!span)
+    return Tail::Unknown;
+  auto [start, extent] = *span;
   if (start >= begin && op.getOpFuncName() == "identity" && getShape(op.getInputs()[0]).empty()) {
     if (start == begin && start + extent == getShape(value)[dim])
       return get(op.getInputs()[0]).lanes;
@@ -106,18 +134,17 @@ Tail TailAnalysis::getContent(Value value, int64_t dim, int64_t begin) const {
   return Tail::Unknown;
 }
 
-Tail TailAnalysis::getTail(Value value, AffineMap map, unsigned dim, int64_t extent) const {
+Tail TailAnalysis::getTail(Value value, AffineMap map, unsigned dim,
+                           ArrayRef<int64_t> extents) const {
   for (auto [logical, result] : llvm::enumerate(map.getResults())) {
     if (!result.isFunctionOfDim(dim))
       continue;
-    int64_t start = 0;
-    result.walk([&](AffineExpr e) {
-      if (auto constant = dyn_cast<AffineConstantExpr>(e))
-        start = constant.getValue();
-    });
     // Padding inside the tensor's own extents is data to it.
-    if (start + extent < getShape(value)[logical])
-      return getContent(value, logical, start + extent);
+    std::optional<Span> span = getSpan(map, extents, logical);
+    if (!span)
+      return Tail::Unknown;
+    if (span->start + span->extent < getShape(value)[logical])
+      return getContent(value, logical, span->start + span->extent);
     bool inStick = static_cast<int64_t>(logical) == getStickDim(getLayout(value));
     PaddingState state = get(value);
     return inStick ? state.lanes : state.rows;

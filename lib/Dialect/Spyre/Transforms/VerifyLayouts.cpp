@@ -97,8 +97,8 @@ private:
       }
     }
     // Zero times finite is zero; anything else would show.
-    ::spyre::TailState x = tails.getTail(op.getInputs()[0], op.getInputMap(0), k, extent),
-                       w = tails.getTail(y, op.getInputMap(1), k, extent);
+    ::spyre::TailState x = tails.getTail(op.getInputs()[0], op.getInputMap(0), k, op.getExtents()),
+                       w = tails.getTail(y, op.getInputMap(1), k, op.getExtents());
     auto finite = [](::spyre::TailState state) {
       return ::spyre::isTailSufficient(state, ::spyre::TailState::Finite);
     };

@@ -176,4 +176,17 @@ def Spyre_MatmulOp : Spyre_CompositeOp<"matmul"> {
   }];
 }
 
+def Spyre_ConcatOp : Spyre_CompositeOp<"concat"> {
+  let summary = "Tensors one behind the other along one dim";
+  let description = [{
+    All of what joins tensors: concatenation, stacking, padding with a constant,
+    writing a slice. spyre-fold-views turns it into writes at offsets of one
+    tensor, by the operations that compute the parts where these have no other use.
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$sources, I64Attr:$dim);
+  let assemblyFormat = [{
+    $sources `along` $dim attr-dict `:` type($sources) `->` type($result)
+  }];
+}
+
 #endif // SPYRE_OPS

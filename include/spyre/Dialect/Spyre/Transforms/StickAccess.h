@@ -40,6 +40,11 @@ struct StickAccess {
 StickAccess getStickAccess(ArrayRef<int64_t> shape, LayoutAttr layout, AffineMap map,
                            ArrayRef<int64_t> extents);
 
+/// True if \p value, laid out as \p layout, can be written under \p map without
+/// touching lanes beyond what is written: the region starts on a stick and ends on
+/// one or at the logical end.
+bool isWritable(Value value, LayoutAttr layout, AffineMap map, ArrayRef<int64_t> ranges);
+
 /// Logical dim that lies in the stick, or -1 (sparse, rank 0).
 int64_t getStickDim(LayoutAttr layout);
 

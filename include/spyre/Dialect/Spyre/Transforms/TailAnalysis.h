@@ -32,11 +32,15 @@ public:
   /// Analyses the tensors of \p func, in order.
   explicit TailAnalysis(func::FuncOp func);
 
+  /// Takes in an operation that was built or changed after the ones it reads.
+  void update(Operation *op);
+
   PaddingState get(Value value) const { return states.lookup(value); }
 
-  /// State of what an operation reads beyond \p extent of iteration dim \p dim in
-  /// \p value under \p map: data, if the tensor goes on there.
-  ::spyre::TailState getTail(Value value, AffineMap map, unsigned dim, int64_t extent) const;
+  /// State of what an operation over \p extents (loops last) reads beyond the end of
+  /// iteration dim \p dim in \p value under \p map: data, if the tensor goes on there.
+  ::spyre::TailState getTail(Value value, AffineMap map, unsigned dim,
+                             ArrayRef<int64_t> extents) const;
 
 private:
   PaddingState compute(DeviceOpInterface op) const;

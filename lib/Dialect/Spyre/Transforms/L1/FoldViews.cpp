@@ -69,6 +69,22 @@ static bool splitsGeneratedDim(DeviceOpInterface op, const layout::IndexMap &new
   return false;
 }
 
+/// True if reading input \p input of a contraction by \p newMap takes its generated or
+/// contracted dim apart. The device generates and contracts one dim each.
+static bool splitsContraction(DeviceOpInterface op, const layout::IndexMap &newMap) {
+  StringRef name = op.getOpFuncName();
+  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
+  if (!info || info->category != ::spyre::OpCategory::Batchmatmul)
+    return false;
+  AffineMap lhs = op.getInputMap(0), output = op.getOutputMap();
+  for (const layout::IndexExpr &expr : newMap.results)
+    for (const layout::Digit &digit : expr.digits)
+      if ((digit.divisor != 1 || digit.modulus != 0) &&
+          (!output.isFunctionOfDim(digit.input) || !lhs.isFunctionOfDim(digit.input)))
+        return true;
+  return false;
+}
+
 /// Lets the operation that computes \p view's source write in the view's shape.
 static bool foldIntoWriter(ViewOp view, RewriterBase &rewriter) {
   Value source = view.getSource();
@@ -106,7 +122,7 @@ static bool foldIntoReader(ViewOp view, OpOperand &use) {
   AffineMap composed = view.getMap().compose(op.getInputMap(use.getOperandNumber()));
   if (!hasNoPoint(op.getExtents())) {
     FailureOr<layout::IndexMap> index = toIndexMap(composed, op.getExtents());
-    if (failed(index))
+    if (failed(index) || splitsContraction(op, layout::simplify(*index)))
       return false;
     composed = toAffineMap(*index, op.getNumDims(), op->getContext());
   }
@@ -137,9 +153,9 @@ static void shrinkSplats(func::FuncOp func, RewriterBase &rewriter) {
       return;
     rewriter.setInsertionPoint(constant);
     auto scalarType = RankedTensorType::get({}, type.getElementType());
-    auto scalar = ConstantOp::create(
-        rewriter, constant.getLoc(), scalarType,
-        DenseElementsAttr::get(scalarType, elements.getSplatValue<Attribute>()));
+    auto scalar =
+        ConstantOp::create(rewriter, constant.getLoc(), scalarType,
+                           DenseElementsAttr::get(scalarType, elements.getSplatValue<Attribute>()));
     if (Attribute exact = constant->getAttr(kValueAttr))
       scalar->setAttr(kValueAttr, exact);
     AffineMap none = AffineMap::get(type.getRank(), 0, {}, constant.getContext());
@@ -176,6 +192,81 @@ static void foldUnitReductions(func::FuncOp func, RewriterBase &rewriter) {
   });
 }
 
+/// The parts of \p concat, written one after another into one tensor.
+static void lowerConcat(ConcatOp concat, RewriterBase &rewriter) {
+  rewriter.setInsertionPoint(concat);
+  RankedTensorType type = getTensorType(concat.getResult());
+  auto dim = static_cast<unsigned>(concat.getDim());
+  AffineMap identity = rewriter.getMultiDimIdentityMap(type.getRank());
+  Value written;
+  int64_t offset = 0;
+  for (Value source : concat.getSources()) {
+    RankedTensorType part = getTensorType(source);
+    if (part.getNumElements() == 0)
+      continue;
+    SmallVector<AffineExpr> coordinates(identity.getResults());
+    coordinates[dim] = coordinates[dim] + offset;
+    offset += part.getDimSize(dim);
+    DeviceOpSpec spec;
+    spec.opFunc = "identity";
+    spec.inputs = {source};
+    spec.output = written;
+    spec.resultType = type;
+    spec.extents.assign(part.getShape().begin(), part.getShape().end());
+    spec.maps = {identity, AffineMap::get(type.getRank(), 0, coordinates, rewriter.getContext())};
+    written = buildDeviceOp(rewriter, concat.getLoc(), spec).getResultTensor();
+  }
+  if (written)
+    rewriter.replaceOp(concat, written);
+  else // no element at all
+    rewriter.replaceOp(concat, concat.getSources().front());
+}
+
+/// A copy whose source has no other reader: the operation that computes the source
+/// writes where the copy would.
+static void foldCopyIntoWriter(DeviceOpInterface copy, RewriterBase &rewriter) {
+  if (copy.getOpFuncName() != "identity" || !copy.getInputMap(0).isIdentity() ||
+      hasNoPoint(copy.getExtents()))
+    return;
+  Value source = copy.getInputs()[0];
+  DeviceOpInterface op = getProducer(source);
+  if (!op || !source.hasOneUse() || op.getOutput() ||
+      getTensorType(source).getShape() != copy.getExtents() ||
+      getTensorType(source).getElementType() !=
+          getTensorType(copy.getResultTensor()).getElementType())
+    return;
+  // Reductions and contractions write what their units produce; their results are
+  // moved by copies that can choose another stick.
+  StringRef name = op.getOpFuncName();
+  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
+  if (!info || (info->category != ::spyre::OpCategory::Unary &&
+                info->category != ::spyre::OpCategory::Broadcast))
+    return;
+  FailureOr<layout::IndexMap> outer = getIndexMap(copy, 1),
+                              inner = getIndexMap(op, op.getInputs().size());
+  if (failed(outer) || failed(inner))
+    return;
+  std::optional<layout::IndexMap> composed = layout::compose(*outer, *inner);
+  if (!composed)
+    return;
+  rewriter.setInsertionPoint(copy);
+  DeviceOpSpec spec;
+  spec.opFunc = name;
+  spec.inputs.assign(op.getInputs().begin(), op.getInputs().end());
+  spec.output = copy.getOutput();
+  spec.resultType = copy.getResultTensor().getType();
+  spec.extents.assign(op.getExtents().begin(), op.getExtents().end());
+  for (unsigned i = 0; i < op.getInputs().size(); ++i)
+    spec.maps.push_back(op.getInputMap(i));
+  spec.maps.push_back(toAffineMap(*composed, op.getNumDims(), op->getContext()));
+  if (DictionaryAttr constants = op.getConstantsAttr())
+    spec.constants.assign(constants.begin(), constants.end());
+  DeviceOpInterface moved = buildDeviceOp(rewriter, op->getLoc(), spec);
+  moved->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  rewriter.replaceOp(copy, moved.getResultTensor());
+  rewriter.eraseOp(op);
+}
+
 namespace {
 struct FoldViewsPass : mlir::spyre::impl::SpyreFoldViewsBase<FoldViewsPass> {
   void runOnOperation() override {
@@ -183,6 +274,7 @@ struct FoldViewsPass : mlir::spyre::impl::SpyreFoldViewsBase<FoldViewsPass> {
     if (func.isExternal())
       return;
     IRRewriter rewriter(&getContext());
+    func.walk([&](ConcatOp concat) { lowerConcat(concat, rewriter); });
     shrinkSplats(func, rewriter);
     foldUnitReductions(func, rewriter);
     composeViews(func, rewriter);
@@ -202,6 +294,10 @@ struct FoldViewsPass : mlir::spyre::impl::SpyreFoldViewsBase<FoldViewsPass> {
       else
         materialize(view, rewriter);
     }
+    func.walk([&](DeviceOpInterface op) {
+      if (op.getResultTensor() && op.getInputs().size() == 1)
+        foldCopyIntoWriter(op, rewriter);
+    });
     // A returned constant has no operation that writes the result.
     auto ret = cast<func::ReturnOp>(func.getBody().back().getTerminator());
     for (OpOperand &operand : ret->getOpOperands())

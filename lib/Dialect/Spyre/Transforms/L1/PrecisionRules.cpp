@@ -207,9 +207,18 @@ static bool matchChain(F32Region &region, Operation *op) {
   return region.markClosed(set, "one-operand-chain");
 }
 
+// Rule "movement": 16-bit values joined to one tensor. Nothing is computed; readers that
+// want f32 widen the tensor instead of its parts.
+static bool matchMovement(F32Region &region, Operation *op) {
+  if (!isa<ConcatOp>(op) || !region.hasExactOperands(op))
+    return false;
+  region.setHalf(op, "movement");
+  return true;
+}
+
 void mlir::spyre::applyPrecisionRules(F32Region &region) {
   constexpr bool (*rules[])(F32Region &, Operation *) = {
-      matchWidenedMatmul, matchSoftmax, matchRmsNorm, matchChain, matchSingleOperation};
+      matchMovement, matchWidenedMatmul, matchSoftmax, matchRmsNorm, matchChain, matchSingleOperation};
   for (bool changed = true; changed;) {
     changed = false;
     for (auto rule : rules)

@@ -94,7 +94,7 @@ bool mlir::spyre::readsReduction(DeviceOpInterface reader, unsigned i, Value val
 //===----------------------------------------------------------------------===//
 
 static bool isComposite(Operation *op) {
-  return isa<SoftmaxOp, LogSoftmaxOp, RmsNormOp, LinearOp, MatmulOp>(op);
+  return isa<SoftmaxOp, LogSoftmaxOp, RmsNormOp, LinearOp, MatmulOp, ConcatOp>(op);
 }
 
 F32Region::F32Region(func::FuncOp func) : func(func) {

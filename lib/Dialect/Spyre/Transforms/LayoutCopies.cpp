@@ -1,0 +1,337 @@
+//===- LayoutCopies.cpp - Copies that make operands readable --------------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// See the header.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LayoutCopies.h"
+
+#include "spyre/Layout/TensorLayout.h"
+
+using namespace mlir;
+using namespace mlir::spyre;
+
+/// What an operation costs beside the elements it moves, in elements: copies of small
+/// values are no better than one larger copy.
+static constexpr int64_t kCopyOverhead = 4096;
+
+static int64_t getElements(Value value) {
+  return ::spyre::getElementsPerStick(getLayout(value).getFormat());
+}
+
+static RankedTensorType getRanked(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// Logical order with \p stick (a logical dim, or -1: sparse) moved to the end.
+static std::vector<int> getOrderWithStick(int64_t rank, int64_t stick) {
+  std::vector<int> order;
+  for (int64_t d = 0; d < rank; ++d)
+    if (d != stick)
+      order.push_back(d);
+  order.push_back(stick);
+  return order;
+}
+
+LayoutAttr mlir::spyre::makeLayout(RankedTensorType type, int64_t stick) {
+  ::spyre::layout::TensorLayout layout;
+  layout.shape.assign(type.getShape().begin(), type.getShape().end());
+  layout.format = *getDeviceFormat(type.getElementType());
+  if (type.getRank() > 0)
+    layout.dimOrder = getOrderWithStick(type.getRank(), stick);
+  return LayoutAttr::get(type.getContext(), layout);
+}
+
+void mlir::spyre::setLayout(Value value, LayoutAttr layout) {
+  RankedTensorType type = getRanked(value);
+  value.setType(RankedTensorType::get(type.getShape(), type.getElementType(), layout));
+}
+
+int64_t mlir::spyre::getNumElementsInMemory(Value value, int64_t stick) {
+  auto type = RankedTensorType::get(getShape(value), getRanked(value).getElementType());
+  return ::spyre::layout::getNumElementsInMemory(
+      makeLayout(type, stick).getTensorLayout(type.getShape()));
+}
+
+//===----------------------------------------------------------------------===//
+// Single movements
+//===----------------------------------------------------------------------===//
+
+void LayoutCopies::setInsertionAfter(Value value) {
+  if (Operation *def = value.getDefiningOp())
+    builder.setInsertionPointAfter(def);
+  else
+    builder.setInsertionPointToStart(&func.getBody().front());
+}
+
+Value LayoutCopies::getZero(Type elementType) {
+  Value &zero = zeros[elementType];
+  if (!zero) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&func.getBody().front());
+    auto type = RankedTensorType::get({}, elementType);
+    auto encoded = RankedTensorType::get({}, elementType, makeLayout(type, -1));
+    auto value = DenseElementsAttr::get(type, builder.getZeroAttr(elementType));
+    zero = ConstantOp::create(builder, func.getLoc(), encoded, value);
+    tails.update(zero.getDefiningOp());
+  }
+  return zero;
+}
+
+Value LayoutCopies::buildIdentity(Location loc, Value source, ArrayRef<int64_t> extents,
+                                  AffineMap from, RankedTensorType resultType, AffineMap to,
+                                  Value init) {
+  DeviceOpSpec spec;
+  spec.opFunc = "identity";
+  spec.inputs = {source};
+  spec.output = init;
+  spec.resultType = resultType;
+  spec.extents.assign(extents.begin(), extents.end());
+  spec.maps = {from, to};
+  DeviceOpInterface op = buildDeviceOp(builder, loc, spec);
+  tails.update(op);
+  return op.getResultTensor();
+}
+
+Value LayoutCopies::getPadded(Value value, int64_t dim) {
+  if (Value known = padded.lookup({value, dim}))
+    return known;
+  RankedTensorType type = getRanked(value);
+  LayoutAttr layout = getLayout(value);
+  int64_t extent = type.getDimSize(dim);
+  auto whole = static_cast<int64_t>(llvm::alignTo(extent, getElements(value)));
+  SmallVector<int64_t> shape(type.getShape());
+  shape[dim] = whole;
+  auto paddedType = RankedTensorType::get(shape, type.getElementType());
+  paddedType = RankedTensorType::get(shape, type.getElementType(),
+                                     makeLayout(paddedType, getStickDim(layout)));
+  Value zero = getZero(type.getElementType());
+  OpBuilder::InsertionGuard guard(builder);
+  setInsertionAfter(value);
+  if (zero.getDefiningOp()->getBlock() == builder.getInsertionBlock() && !value.getDefiningOp())
+    builder.setInsertionPointAfter(zero.getDefiningOp());
+
+  unsigned rank = type.getRank();
+  AffineMap identity = builder.getMultiDimIdentityMap(rank);
+  if (extent == whole) // whole sticks already; what lies behind is not read
+    return padded[{value, dim}] =
+               buildIdentity(value.getLoc(), value, shape, identity, paddedType, identity);
+  // Zeros beyond the value, then the value.
+  SmallVector<int64_t> rest(type.getShape());
+  rest[dim] = whole - extent;
+  SmallVector<AffineExpr> shifted(identity.getResults());
+  shifted[dim] = shifted[dim] + extent;
+  Value filled =
+      buildIdentity(value.getLoc(), zero, rest, AffineMap::get(rank, 0, builder.getContext()),
+                    paddedType, AffineMap::get(rank, 0, shifted, builder.getContext()));
+  return padded[{value, dim}] = buildIdentity(value.getLoc(), value, type.getShape(), identity,
+                                              paddedType, identity, filled);
+}
+
+Value LayoutCopies::buildRestickify(Location loc, Value source, int64_t newStick) {
+  RankedTensorType type = getRanked(source);
+  LayoutAttr layout = getLayout(source);
+  int64_t elements = getElements(source);
+  int64_t oldStick = getStickDim(layout);
+  // The dim that leaves the stick is padded in memory: whole sticks are written.
+  ::spyre::layout::TensorLayout target;
+  target.shape.assign(type.getShape().begin(), type.getShape().end());
+  target.format = layout.getFormat();
+  target.dimOrder = getOrderWithStick(type.getRank(), newStick);
+  target.paddedShape = target.shape;
+  for (int64_t dim : {newStick, oldStick})
+    target.paddedShape[dim] = static_cast<int64_t>(llvm::alignTo(target.shape[dim], elements));
+  DeviceOpSpec spec;
+  spec.opFunc = "ReStickifyOpHBM";
+  spec.inputs = {source};
+  spec.resultType = RankedTensorType::get(type.getShape(), type.getElementType(),
+                                          LayoutAttr::get(builder.getContext(), target));
+  spec.extents.assign(type.getShape().begin(), type.getShape().end());
+  AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
+  spec.maps = {identity, identity};
+  DeviceOpInterface op = buildDeviceOp(builder, loc, spec);
+  tails.update(op);
+  return op.getResultTensor();
+}
+
+Value LayoutCopies::getWithStick(Value value, int64_t dim) {
+  if (getStickDim(getLayout(value)) == dim)
+    return value;
+  auto key = std::make_pair(value, dim);
+  if (Value known = restickified.lookup(key))
+    return known;
+  RankedTensorType type = getRanked(value);
+  Value source = value;
+  if (getStickDim(getLayout(value)) < 0) {
+    // A sparse tensor gets a unit dim for its stick, so that one dim can leave it.
+    SmallVector<int64_t> shape(type.getShape());
+    shape.push_back(1);
+    auto unit = RankedTensorType::get(shape, type.getElementType());
+    unit = RankedTensorType::get(shape, type.getElementType(), makeLayout(unit, shape.size() - 1));
+    OpBuilder::InsertionGuard guard(builder);
+    setInsertionAfter(value);
+    unsigned rank = type.getRank();
+    AffineMap identity = builder.getMultiDimIdentityMap(rank);
+    source = buildIdentity(value.getLoc(), value, type.getShape(), identity, unit,
+                           identity.insertResult(builder.getAffineConstantExpr(0), rank));
+  }
+  if (getShape(source)[dim] % getElements(value))
+    source = getPadded(source, dim);
+  OpBuilder::InsertionGuard guard(builder);
+  setInsertionAfter(source);
+  return restickified[key] = buildRestickify(value.getLoc(), source, dim);
+}
+
+int64_t LayoutCopies::getWithStickCost(Value value, int64_t dim) const {
+  int64_t stick = getStickDim(getLayout(value));
+  if (stick == dim || restickified.count({value, dim}))
+    return 0;
+  int64_t elements = getElements(value);
+  // What is moved: whole blocks of stick by stick.
+  int64_t moved = stick < 0 ? elements : 1;
+  for (auto [d, extent] : llvm::enumerate(getShape(value)))
+    moved *= static_cast<int64_t>(d) == dim || static_cast<int64_t>(d) == stick
+                 ? static_cast<int64_t>(llvm::alignTo(extent, elements))
+                 : extent;
+  int64_t copies = 1 + (stick < 0) + (getShape(value)[dim] % elements != 0);
+  return copies * (2 * moved + kCopyOverhead);
+}
+
+Value LayoutCopies::getSpread(Value value) {
+  if (Value known = spread.lookup(value))
+    return known;
+  RankedTensorType type = getRanked(value);
+  LayoutAttr layout = getLayout(value);
+  unsigned rank = type.getRank();
+  SmallVector<int64_t> shape{getElements(value)};
+  llvm::append_range(shape, type.getShape());
+  auto wide = RankedTensorType::get(shape, type.getElementType());
+  wide = RankedTensorType::get(shape, type.getElementType(),
+                               makeLayout(wide, getStickDim(layout) + 1));
+  OpBuilder::InsertionGuard guard(builder);
+  setInsertionAfter(value);
+  Value repeated = buildIdentity(value.getLoc(), value, shape,
+                                 builder.getMultiDimIdentityMap(rank + 1).getSubMap(
+                                     llvm::to_vector(llvm::seq<unsigned>(1, rank + 1))),
+                                 wide, builder.getMultiDimIdentityMap(rank + 1));
+  return spread[value] = buildRestickify(value.getLoc(), repeated, 0);
+}
+
+int64_t LayoutCopies::getSpreadCost(Value value) const {
+  if (spread.count(value))
+    return 0;
+  int64_t elements = getElements(value);
+  return 2 * (2 * elements * getNumElementsInMemory(value, getStickDim(getLayout(value))) +
+              kCopyOverhead);
+}
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+Attribute LayoutCopies::getPartKey(AffineMap map, ArrayRef<int64_t> extents, int64_t stick,
+                                   bool zeroTail) const {
+  Builder b(map.getContext());
+  return b.getArrayAttr({AffineMapAttr::get(map), b.getDenseI64ArrayAttr(extents),
+                         b.getI64IntegerAttr(stick), b.getBoolAttr(zeroTail)});
+}
+
+LayoutCopies::Cut LayoutCopies::planCut(Value value, AffineMap map, ArrayRef<int64_t> extents,
+                                        int64_t stick, bool zeroTail) const {
+  int64_t elements = getElements(value);
+  // Elements of the box with `dim` in the stick, and what another restickify costs.
+  auto boxSize = [&](int64_t dim) {
+    int64_t size = dim < 0 ? elements : 1;
+    for (auto [d, extent] : llvm::enumerate(extents))
+      size *= static_cast<int64_t>(d) == dim ? static_cast<int64_t>(llvm::alignTo(extent, elements))
+                                             : extent;
+    return size;
+  };
+  auto restickifyCost = [&](int64_t from, int64_t to) {
+    int64_t size = from < 0 ? elements : 1;
+    for (auto [d, extent] : llvm::enumerate(extents))
+      size *= static_cast<int64_t>(d) == from || static_cast<int64_t>(d) == to
+                  ? static_cast<int64_t>(llvm::alignTo(extent, elements))
+                  : extent;
+    int64_t copies = 1 + (from < 0) + (to >= 0 && extents[to] % elements != 0);
+    return copies * (2 * size + kCopyOverhead);
+  };
+  std::optional<Cut> best;
+  auto offer = [&](Cut cut) {
+    cut.cost += 2 * boxSize(cut.middle) + kCopyOverhead;
+    if (cut.middle != stick)
+      cut.cost += stick >= 0 ? restickifyCost(cut.middle, stick)
+                             : elements * restickifyCost(cut.middle, -1);
+    if (!best || cut.cost < best->cost)
+      best = cut;
+  };
+  RankedTensorType plain =
+      RankedTensorType::get(getShape(value), getRanked(value).getElementType());
+  int64_t current = getStickDim(getLayout(value));
+  for (int64_t logical = 0, rank = plain.getRank(); logical < rank; ++logical) {
+    LayoutAttr layout = logical == current ? getLayout(value) : makeLayout(plain, logical);
+    StickAccess access = getStickAccess(plain.getShape(), layout, map, extents);
+    if (access.kind != StickAccess::Dim)
+      continue;
+    // What lies behind a part in its last stick is copied with it.
+    if (zeroTail && static_cast<int64_t>(access.dim) == stick && extents[stick] % elements)
+      continue;
+    offer({access.dim, logical, getWithStickCost(value, logical)});
+  }
+  Cut single;
+  if (current < 0 &&
+      getStickAccess(plain.getShape(), getLayout(value), map, extents).kind == StickAccess::Lane0)
+    offer(single);
+  else if (current >= 0 && !best) {
+    single.cost = getSpreadCost(value);
+    offer(single);
+  }
+  return best ? *best : single;
+}
+
+int64_t LayoutCopies::getPartCost(Value value, AffineMap map, ArrayRef<int64_t> extents,
+                                  int64_t stick, bool zeroTail) const {
+  if (parts.count({value, getPartKey(map, extents, stick, zeroTail)}))
+    return 0;
+  return planCut(value, map, extents, stick, zeroTail).cost;
+}
+
+Part LayoutCopies::getPart(Value value, AffineMap map, ArrayRef<int64_t> extents, int64_t stick,
+                           bool zeroTail) {
+  auto key = std::make_pair(value, getPartKey(map, extents, stick, zeroTail));
+  if (auto known = parts.find(key); known != parts.end())
+    return known->second;
+  Cut cut = planCut(value, map, extents, stick, zeroTail);
+  Location loc = value.getLoc();
+  Value source = value;
+  AffineMap from = map;
+  if (cut.middle >= 0) {
+    source = getWithStick(value, cut.logical);
+    if (getRanked(source).getRank() > getRanked(value).getRank())
+      from = map.insertResult(builder.getAffineConstantExpr(0), map.getNumResults());
+  } else if (getStickDim(getLayout(value)) >= 0) {
+    source = getSpread(value);
+    from = map.insertResult(builder.getAffineConstantExpr(0), 0);
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  setInsertionAfter(source);
+  unsigned rank = extents.size();
+  AffineMap identity = builder.getMultiDimIdentityMap(rank);
+  auto boxType = RankedTensorType::get(extents, getRanked(value).getElementType());
+  boxType =
+      RankedTensorType::get(extents, boxType.getElementType(), makeLayout(boxType, cut.middle));
+  Value box = buildIdentity(loc, source, extents, from, boxType, identity);
+  Part part{box, identity};
+  if (cut.middle != stick && stick >= 0) {
+    part.value = getWithStick(box, stick);
+    if (getRanked(part.value).getRank() > static_cast<int64_t>(rank))
+      part.map = identity.insertResult(builder.getAffineConstantExpr(0), rank);
+  } else if (cut.middle != stick) {
+    part.value = getSpread(box);
+    part.map = identity.insertResult(builder.getAffineConstantExpr(0), 0);
+  }
+  return parts[key] = part;
+}

@@ -1,0 +1,108 @@
+//===- LayoutCopies.h - Copies that make operands readable ------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The movements that layout assignment inserts, each made once per value: another
+// dim into the stick (restickify), zeros behind a dim (padding), one element a stick
+// (spreading), and a part of a value as a value of its own. A part that starts, ends
+// or splits inside a stick is cut out while another dim is in the stick: restickify,
+// view, restickify. Costs are elements moved, so that callers can compare.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_LIB_DIALECT_SPYRE_TRANSFORMS_LAYOUTCOPIES_H
+#define SPYRE_LIB_DIALECT_SPYRE_TRANSFORMS_LAYOUTCOPIES_H
+
+#include "spyre/Dialect/Spyre/IR/SpyreOps.h"
+#include "spyre/Dialect/Spyre/Transforms/StickAccess.h"
+#include "spyre/Dialect/Spyre/Transforms/TailAnalysis.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::spyre {
+
+/// The layout of a tensor of \p type with logical dim \p stick in the stick (-1:
+/// none, one element a stick), all other dims in their order.
+LayoutAttr makeLayout(RankedTensorType type, int64_t stick);
+
+/// Gives \p value the layout \p layout.
+void setLayout(Value value, LayoutAttr layout);
+
+/// Elements of memory that \p value takes with logical dim \p stick in the stick.
+int64_t getNumElementsInMemory(Value value, int64_t stick);
+
+/// A value that stands for a part of another one.
+struct Part {
+  Value value;
+  AffineMap map; ///< from the part's box to the value's coordinates
+};
+
+class LayoutCopies {
+public:
+  explicit LayoutCopies(func::FuncOp func) : func(func), builder(func.getContext()), tails(func) {}
+
+  TailAnalysis &getTails() { return tails; }
+
+  /// \p value with logical dim \p dim in the stick; the result's extents may have
+  /// grown to whole sticks (zeros), a sparse value by a last unit dim.
+  Value getWithStick(Value value, int64_t dim);
+  /// What that costs; 0 if it is there already.
+  int64_t getWithStickCost(Value value, int64_t dim) const;
+
+  /// \p value with a new leading dim, all of whose sticks repeat one element: what
+  /// an operation reads from lane 0. \p value is not sparse.
+  Value getSpread(Value value);
+  int64_t getSpreadCost(Value value) const;
+
+  /// \p value with logical dim \p dim zero-extended to whole sticks.
+  Value getPadded(Value value, int64_t dim);
+
+  /// The elements of \p value at \p map, over a box of \p extents, with box dim
+  /// \p stick in the stick (-1: one element a stick). With \p zeroTail the lanes
+  /// behind the box hold zeros.
+  Part getPart(Value value, AffineMap map, ArrayRef<int64_t> extents, int64_t stick,
+               bool zeroTail = false);
+  int64_t getPartCost(Value value, AffineMap map, ArrayRef<int64_t> extents, int64_t stick,
+                      bool zeroTail = false) const;
+
+  /// An identity over \p extents from \p source at \p from to a tensor of
+  /// \p resultType (with layout), or into \p init, at \p to.
+  Value buildIdentity(Location loc, Value source, ArrayRef<int64_t> extents, AffineMap from,
+                      RankedTensorType resultType, AffineMap to, Value init = {});
+
+  OpBuilder &getBuilder() { return builder; }
+
+private:
+  /// How a part is cut out: box dim `middle` in the stick, which is logical dim
+  /// `logical` of the value; no middle: element by element.
+  struct Cut {
+    int64_t middle = -1;
+    int64_t logical = -1;
+    int64_t cost = 0;
+  };
+  Cut planCut(Value value, AffineMap map, ArrayRef<int64_t> extents, int64_t stick,
+              bool zeroTail) const;
+  Value buildRestickify(Location loc, Value source, int64_t newStick);
+  Value getZero(Type elementType);
+  void setInsertionAfter(Value value);
+
+  func::FuncOp func;
+  OpBuilder builder;
+  TailAnalysis tails;
+  llvm::MapVector<std::pair<Value, int64_t>, Value> restickified, padded;
+  llvm::MapVector<Value, Value> spread;
+  llvm::MapVector<Type, Value> zeros;
+  /// By value and (map, extents, stick, zeroTail) as an attribute.
+  llvm::MapVector<std::pair<Value, Attribute>, Part> parts;
+  Attribute getPartKey(AffineMap map, ArrayRef<int64_t> extents, int64_t stick,
+                       bool zeroTail) const;
+};
+
+} // namespace mlir::spyre
+
+#endif // SPYRE_LIB_DIALECT_SPYRE_TRANSFORMS_LAYOUTCOPIES_H
