@@ -11,7 +11,9 @@
 
 #include "spyre/Compiler/Pipelines.h"
 
+#include "spyre/Conversion/SpyreToKTIR/SpyreToKTIR.h"
 #include "spyre/Conversion/SpyreToSuperDSC/SpyreToSuperDSC.h"
+#include "spyre/Dialect/KTIR/Transforms/Passes.h"
 #include "spyre/Dialect/Spyre/Transforms/L1Passes.h"
 #include "spyre/Dialect/Spyre/Transforms/Passes.h"
 #include "spyre/Dialect/SuperDSC/Transforms/Passes.h"
@@ -54,6 +56,11 @@ void buildSuperDSCPipeline(OpPassManager &pm, const LowerOptions &options) {
   pm.addPass(mlir::sdsc::createSdscVerifyPass());
 }
 
+void buildKTIRPipeline(OpPassManager &pm) {
+  pm.addPass(mlir::spyre::createConvertSpyreToKTIR());
+  pm.addPass(mlir::ktdp::createKtirCheckLegality());
+}
+
 void registerPipelines() {
   PassPipelineRegistration<LowerOptions>(
       "spyre-plan", "Lower a program to a placed and verified L3",
@@ -63,6 +70,12 @@ void registerPipelines() {
                                          [](OpPassManager &pm, const LowerOptions &options) {
                                            buildPlanPipeline(pm, options);
                                            buildSuperDSCPipeline(pm, options);
+                                         });
+  PassPipelineRegistration<LowerOptions>("spyre-lower-to-ktir",
+                                         "Lower a program to a checked KTIR kernel",
+                                         [](OpPassManager &pm, const LowerOptions &options) {
+                                           buildPlanPipeline(pm, options);
+                                           buildKTIRPipeline(pm);
                                          });
 }
 

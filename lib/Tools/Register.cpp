@@ -12,8 +12,11 @@
 #include "spyre/Tools/Register.h"
 
 #include "spyre/Compiler/Pipelines.h"
+#include "spyre/Conversion/SpyreToKTIR/SpyreToKTIR.h"
 #include "spyre/Conversion/SpyreToSuperDSC/SpyreToSuperDSC.h"
 #include "spyre/Conversion/TorchToSpyre/TorchToSpyre.h"
+#include "spyre/Dialect/KTIR/IR/KtdpDialect.h"
+#include "spyre/Dialect/KTIR/Transforms/Passes.h"
 #include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
 #include "spyre/Dialect/Spyre/Transforms/L1Passes.h"
 #include "spyre/Dialect/Spyre/Transforms/Passes.h"
@@ -26,22 +29,29 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 void spyre::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::affine::AffineDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
-                  mlir::scf::SCFDialect, mlir::sdsc::SdscDialect,
+                  mlir::ktdp::KtdpDialect, mlir::linalg::LinalgDialect, mlir::math::MathDialect,
+                  mlir::memref::MemRefDialect, mlir::scf::SCFDialect, mlir::sdsc::SdscDialect,
                   mlir::sdscbundle::SdscBundleDialect, mlir::spyre::SpyreDialect,
-                  mlir::torch_reader::TorchDialect>();
+                  mlir::tensor::TensorDialect, mlir::torch_reader::TorchDialect>();
   mlir::func::registerInlinerExtension(registry);
 }
 
 void spyre::registerAllPasses() {
   mlir::registerTransformsPasses();
   mlir::spyre::registerSpyreTransformsPasses();
+  mlir::spyre::registerSpyreToKTIRPasses();
   mlir::spyre::registerSpyreToSuperDSCPasses();
+  mlir::ktdp::registerKtirPasses();
   mlir::sdsc::registerSdscPasses();
   mlir::spyre::registerTorchToSpyrePasses();
   mlir::spyre::registerSpyreL1Passes();

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// spyre-lower-to-superdsc: from torch (or any level of the stack) to descriptors.
-// A lit test pins the order of passes.
+// spyre-lower-to-superdsc: from torch (or any level of the stack) to descriptors;
+// spyre-lower-to-ktir: to a KTIR kernel. Lit tests pin the order of passes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,8 +36,10 @@ void buildL3Stage(mlir::OpPassManager &pm, const LowerOptions &options);
 void buildPlanPipeline(mlir::OpPassManager &pm, const LowerOptions &options);
 /// From there to sdsc and sdscbundle.
 void buildSuperDSCPipeline(mlir::OpPassManager &pm, const LowerOptions &options);
+/// From there to a checked KTIR kernel.
+void buildKTIRPipeline(mlir::OpPassManager &pm);
 
-/// Registers spyre-plan and spyre-lower-to-superdsc.
+/// Registers spyre-plan, spyre-lower-to-superdsc and spyre-lower-to-ktir.
 void registerPipelines();
 
 } // namespace spyre::compiler

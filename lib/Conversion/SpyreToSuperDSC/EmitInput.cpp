@@ -14,46 +14,10 @@
 #include "spyre/Dialect/Spyre/IR/AffineConversion.h"
 #include "spyre/OpFunc/OpFuncTable.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-
 using namespace mlir;
 using namespace mlir::spyre;
 namespace layout = ::spyre::layout;
 namespace sdsc = ::spyre::sdsc;
-
-FailureOr<BufferBase> mlir::spyre::getBufferBase(Value buffer, Operation *user) {
-  BufferBase base;
-  if (auto argument = dyn_cast<BlockArgument>(buffer)) {
-    if (isa<func::FuncOp>(argument.getOwner()->getParentOp())) {
-      base.kind = BufferBase::Argument;
-      base.argument = argument.getArgNumber();
-      return base;
-    }
-  }
-  if (auto alloc = buffer.getDefiningOp<AllocOp>()) {
-    PlacementAttr placement = alloc.getPlacementAttr();
-    if (!placement) {
-      InFlightDiagnostic diag = user->emitOpError()
-                                << "uses a buffer without a place; run 'spyre-place-buffers'";
-      diag.attachNote(alloc.getLoc()) << "allocated here";
-      return failure();
-    }
-    base.offsetInBytes = placement.getAddressInBytes();
-    switch (placement.getKind()) {
-    case PlacementKind::HBM:
-      base.kind = BufferBase::Absolute;
-      break;
-    case PlacementKind::Pool:
-      base.kind = BufferBase::Pool;
-      break;
-    case PlacementKind::LX:
-      base.kind = BufferBase::LX;
-      break;
-    }
-    return base;
-  }
-  return user->emitOpError() << "uses a buffer that is neither an argument nor an allocation";
-}
 
 /// \p map over (dims, loops) with the loops that have a value folded away; all
 /// free loops around the op (\p freeTrips) follow the dims.

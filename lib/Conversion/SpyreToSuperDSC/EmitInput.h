@@ -13,18 +13,10 @@
 #ifndef SPYRE_LIB_CONVERSION_SPYRETOSUPERDSC_EMITINPUT_H
 #define SPYRE_LIB_CONVERSION_SPYRETOSUPERDSC_EMITINPUT_H
 
-#include "spyre/Dialect/Spyre/IR/SpyreOps.h"
+#include "spyre/Dialect/Spyre/IR/BufferBase.h"
 #include "spyre/SuperDSC/Emit.h"
 
 namespace mlir::spyre {
-
-/// Where a buffer's address starts: at an argument, in the pool, in LX, or at an
-/// absolute address.
-struct BufferBase {
-  enum Kind { Argument, Pool, LX, Absolute } kind = Absolute;
-  unsigned argument = 0;
-  int64_t offsetInBytes = 0; ///< from the base; the address itself if absolute
-};
 
 /// One loop around an operation. Unrolled loops have a value.
 struct LoopState {
@@ -32,10 +24,6 @@ struct LoopState {
   int64_t tripCount = 0;
   std::optional<int64_t> value;
 };
-
-/// The base of \p buffer: a function argument or a placed allocation. Emits an
-/// error at \p user otherwise.
-FailureOr<BufferBase> getBufferBase(Value buffer, Operation *user);
 
 /// \p op as input of emitDescriptor. \p loops are all loops around it, outermost
 /// first; those without a value become the emission's loop variables.
