@@ -100,24 +100,48 @@ Value Lowering::getAs(unsigned i, Type elementType) {
   if (getTensorType(i).getRank() == 0)
     if (std::optional<double> number = getScalarConstant(value))
       return buildScalar(b, loc, *number, elementType);
-  if ((isHalf(from) || from.isF32()) && (isHalf(elementType) || elementType.isF32()))
+  auto isFloat = [](Type type) { return isHalf(type) || type.isF32() || type.isF64(); };
+  if (isFloat(from) && isFloat(elementType))
+    return buildConvert(b, loc, value, elementType);
+  if (from.isInteger(1) && (isHalf(elementType) || elementType.isF32()))
     return buildConvert(b, loc, value, elementType);
   (void)refuse("operand #" + Twine(i) +
                " has an element type that the device does not convert to the result's");
   return {};
 }
 
-LogicalResult Lowering::replaceWith(Value value) {
-  if (value.getType() != resultTypes.front()) {
-    std::string text;
-    llvm::raw_string_ostream(text) << value.getType();
-    return refuse("its result would have type " + text);
-  }
-  for (unsigned i = 1; i < op->getNumResults(); ++i)
+static std::string toString(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+Type Lowering::getDeviceType() {
+  Type type = getResultType().getElementType();
+  if (isHalf(type) || type.isF32())
+    return type;
+  (void)refuse("the device does not compute it in " + toString(type));
+  return {};
+}
+
+Type Lowering::getComputeType() {
+  if (getResultType().getElementType().isF64() && statisticsAreNarrow(op))
+    return getResultType().getElementType();
+  return getDeviceType();
+}
+
+LogicalResult Lowering::replaceWith(Value value) { return replaceWith(ArrayRef<Value>(value)); }
+
+LogicalResult Lowering::replaceWith(ArrayRef<Value> values) {
+  for (auto [value, type] : llvm::zip(values, resultTypes))
+    if (value.getType() != type)
+      return refuse("its result would have type " + toString(value.getType()));
+  for (unsigned i = values.size(); i < op->getNumResults(); ++i)
     if (!op->getResult(i).use_empty())
       return refuse("its result #" + Twine(i) + " is used and has no device form");
   SmallVector<SmallVector<Value>> replacements(op->getNumResults());
-  replacements.front().push_back(value);
+  for (auto [i, value] : llvm::enumerate(values))
+    replacements[i].push_back(value);
   b.replaceOpWithMultiple(op, std::move(replacements));
   return success();
 }

@@ -10,9 +10,13 @@
 //
 // To add an operation, add a line to the table of its kind:
 //   Pointwise.cpp     one device operation an element, with broadcasting
-//   Reductions.cpp    one device reduction
+//   Composites.cpp    several device operations an element (activations, powers, ...)
+//   Comparisons.cpp   comparisons, bool, selection, casts from and to bool
+//   Reductions.cpp    reductions
+//   Norms.cpp         statistics and normalisation
 //   Views.cpp         the same elements, indexed differently; copies; casts
-//   Contractions.cpp  matrix products and composites
+//   Contractions.cpp  matrix products; softmax and others that stay whole for a while
+//   Attention.cpp     scaled dot product attention
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,6 +76,20 @@ public:
 
   /// Tensor operand \p i, or number \p i as a 0-d constant, in \p elementType.
   Value getAs(unsigned i, Type elementType);
+  /// Operand \p i is given: it exists and is not none.
+  bool isGiven(unsigned i) const { return i < getNumOperands() && !isNone(i); }
+  /// Number \p i, or \p otherwise where it is not given; nothing (and the reason set)
+  /// where the program computes it.
+  std::optional<double> getNumberOr(unsigned i, double otherwise) {
+    return isGiven(i) ? getNumber(i) : std::optional(otherwise);
+  }
+
+  /// The element type of the first result, if the device computes in it (16-bit floats
+  /// and f32; f64 where statisticsAreNarrow); null after refusing. Which format an
+  /// operation really has is decided with the islands.
+  Type getComputeType();
+  /// A 16-bit or f32 element type for the first result; null after refusing.
+  Type getDeviceType();
 
   /// Why this operation cannot be lowered; returns failure.
   LogicalResult refuse(const Twine &reason) {
@@ -83,6 +101,7 @@ public:
 
   /// The values that replace the results; further results must be unused.
   LogicalResult replaceWith(Value value);
+  LogicalResult replaceWith(ArrayRef<Value> values);
 
 private:
   ArrayRef<Value> operands;
@@ -96,8 +115,33 @@ using HandlerTable = llvm::StringMap<Handler>;
 /// \p handler, called only if operand 0 is a tensor.
 Handler onTensor(Handler handler);
 
+/// PyTorch's dims and keepdim of a reduction of operand 0: operand \p dims (an int, a
+/// list, or -1: all), operand \p keepDims (or -1: false).
+struct ReducedDims {
+  SmallVector<int64_t> dims; ///< sorted, each once
+  bool keepDims = false;
+  int64_t numElements = 1; ///< reduced elements a result
+};
+std::optional<ReducedDims> getReducedDims(Lowering &l, int dims, int keepDims);
+
+/// Operand \p i (a number, or a tensor of bools or floats) as bools; null after refusing.
+Value getTruth(Lowering &l, unsigned i);
+
+/// The largest number not above and the smallest not below \p value (as \p type rounds
+/// it) that DL16 holds, for bounds of comparisons; \p value itself where \p type is f32.
+double roundDown(double value, Type type);
+double roundUp(double value, Type type);
+
+/// True if \p op computes in f64 what is kept as statistics of narrower values only
+/// (sums, centred squares): spyre-resolve-precision runs it in f32.
+bool statisticsAreNarrow(Operation *op);
+
 void addPointwise(HandlerTable &table);
+void addComposites(HandlerTable &table);
+/// After addViews: takes the casts from and to bool over.
+void addComparisons(HandlerTable &table);
 void addReductions(HandlerTable &table);
+void addNorms(HandlerTable &table);
 void addViews(HandlerTable &table);
 void addMovement(HandlerTable &table);
 
@@ -106,6 +150,7 @@ void addMovement(HandlerTable &table);
 bool isListOfViews(Operation *op);
 
 void addContractions(HandlerTable &table);
+void addAttention(HandlerTable &table);
 
 } // namespace mlir::spyre::torch_lowering
 

@@ -5,16 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The tables of operations that are one device operation an element, and the few
-// that need more than a name. Source of the meanings: PyTorch's documentation of each
-// operation; operands take the element type of the result (wrapped-number promotion
-// has already decided it).
+// The tables of operations that are one device operation an element. Source of the meanings:
+// PyTorch's documentation of each operation; operands take the element type of the result
+// (wrapped-number promotion has already decided it).
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
-
-#include "llvm/Support/FormatVariadic.h"
+#include "Expressions.h"
 
 using namespace mlir;
 using namespace mlir::spyre;
@@ -30,8 +27,8 @@ constexpr Unary kUnary[] = {
     {"torch.aten.floor", "floor"},     {"torch.aten.log", "log"},
     {"torch.aten.neg", "neg"},         {"torch.aten.reciprocal", "reciprocal"},
     {"torch.aten.relu", "relufwd"},    {"torch.aten.rsqrt", "rsqrt"},
-    {"torch.aten.sigmoid", "sigmoid"}, {"torch.aten.silu", "silu"},
-    {"torch.aten.sqrt", "sqrt"},       {"torch.aten.tanh", "tanh"},
+    {"torch.aten.sigmoid", "sigmoid"}, {"torch.aten.sqrt", "sqrt"},
+    {"torch.aten.tanh", "tanh"},
 };
 
 /// Two operands, each a tensor or a number. With `alpha`, operand 2 scales the
@@ -54,33 +51,7 @@ constexpr Binary kBinary[] = {
     {"torch.aten.maximum", "maximum"},
     {"torch.aten.minimum", "minimum"},
 };
-
-/// Comparisons: the result is bool, the operands share their promoted type.
-constexpr Unary kCompare[] = {
-    {"torch.aten.eq.Tensor", "equal"},        {"torch.aten.eq.Scalar", "equal"},
-    {"torch.aten.ne.Tensor", "notequal"},     {"torch.aten.ne.Scalar", "notequal"},
-    {"torch.aten.gt.Tensor", "greaterthan"},  {"torch.aten.gt.Scalar", "greaterthan"},
-    {"torch.aten.ge.Tensor", "greaterequal"}, {"torch.aten.ge.Scalar", "greaterequal"},
-    {"torch.aten.lt.Tensor", "lesserthan"},   {"torch.aten.lt.Scalar", "lesserthan"},
-    {"torch.aten.le.Tensor", "lesserequal"},  {"torch.aten.le.Scalar", "lesserequal"},
-};
 } // namespace
-
-static std::string typeName(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
-/// The element type that the device computes \p l's result in, or null after
-/// refusing. Which format an operation really has is decided with the islands.
-static Type getComputeType(Lowering &l) {
-  Type type = l.getResultType().getElementType();
-  if (isHalf(type) || type.isF32())
-    return type;
-  (void)l.refuse("the device does not compute it in " + typeName(type));
-  return {};
-}
 
 /// Operand \p i in \p type, or null after refusing.
 static Value getOperandIn(Lowering &l, unsigned i, Type type) {
@@ -92,7 +63,7 @@ static Value getOperandIn(Lowering &l, unsigned i, Type type) {
 }
 
 static LogicalResult lowerUnary(Lowering &l, StringRef opFunc) {
-  Type type = getComputeType(l);
+  Type type = l.getComputeType();
   Value x = type ? getOperandIn(l, 0, type) : Value();
   if (!x)
     return failure();
@@ -100,7 +71,7 @@ static LogicalResult lowerUnary(Lowering &l, StringRef opFunc) {
 }
 
 static LogicalResult lowerBinary(Lowering &l, const Binary &entry) {
-  Type type = getComputeType(l);
+  Type type = l.getComputeType();
   Value x = type ? getOperandIn(l, 0, type) : Value();
   if (!x)
     return failure();
@@ -146,116 +117,32 @@ static LogicalResult lowerBinary(Lowering &l, const Binary &entry) {
   return l.replaceWith(buildPointwise(l.b, l.loc, opFunc, {x, y}, resultType));
 }
 
-/// Type in which a comparison of operands 0 and 1 happens: a tensor with dims
-/// outranks a 0-d tensor, which outranks a number; the wider float wins.
-static Type getPromotedType(Lowering &l) {
-  auto rankOf = [&](unsigned i) { return l.getTensorType(i).getRank() > 0 ? 2 : 1; };
-  Type type;
-  int best = 0;
-  for (unsigned i = 0; i < 2; ++i) {
-    if (!l.isTensor(i))
-      continue;
-    Type element = l.getTensorType(i).getElementType();
-    if (!type || rankOf(i) > best) {
-      type = element;
-    } else if (rankOf(i) == best && element != type) {
-      bool bothHalf = isHalf(element) && isHalf(type);
-      bool wider = element.isF32() || (isa<FloatType>(element) && !isa<FloatType>(type));
-      if (bothHalf)
-        type = Float32Type::get(element.getContext());
-      else if (wider)
-        type = element;
-    }
-    best = std::max(best, rankOf(i));
-  }
-  if (type && (isHalf(type) || type.isF32()))
-    return type;
-  (void)l.refuse("the device does not compare in " + (type ? typeName(type) : "numbers"));
-  return {};
-}
-
-static LogicalResult lowerCompare(Lowering &l, StringRef opFunc) {
-  Type type = getPromotedType(l);
-  if (!type)
-    return failure();
-  Value x = getOperandIn(l, 0, type);
-  Value y = x ? getOperandIn(l, 1, type) : Value();
-  if (!y)
-    return failure();
-  return l.replaceWith(buildPointwise(l.b, l.loc, opFunc, {x, y}, l.getResultType()));
-}
-
-static LogicalResult lowerWhere(Lowering &l) {
-  Type type = getComputeType(l);
-  if (!type)
-    return failure();
-  if (!l.isTensor(0) || !l.getTensorType(0).getElementType().isInteger(1))
-    return l.refuse("the condition must be a bool tensor");
-  Value x = getOperandIn(l, 1, type);
-  Value y = x ? getOperandIn(l, 2, type) : Value();
-  if (!y)
-    return failure();
-  return l.replaceWith(
-      buildPointwise(l.b, l.loc, "where3", {l.getTensor(0), x, y}, l.getResultType()));
-}
-
-/// Powers that are products, roots or reciprocals; PyTorch computes them so too.
-static LogicalResult lowerPow(Lowering &l) {
-  Type type = getComputeType(l);
-  std::optional<double> exponent = type ? l.getNumber(1) : std::nullopt;
-  if (!exponent)
-    return failure();
-  Value x = getOperandIn(l, 0, type);
+/// min(max(x, low), high) with bounds that are operands, each a number, a tensor or none.
+static LogicalResult lowerClamp(Lowering &l, int lowOperand, int highOperand) {
+  Type type = l.getDeviceType();
+  Value x = type ? l.getAs(0, type) : Value();
   if (!x)
     return failure();
-  RankedTensorType resultType = l.getResultType();
-  auto build = [&](StringRef opFunc, ValueRange inputs) {
-    return buildPointwise(l.b, l.loc, opFunc, inputs, resultType);
-  };
-  if (*exponent == 1.0)
-    return l.replaceWith(x);
-  if (*exponent == 2.0)
-    return l.replaceWith(build("mul", {x, x}));
-  if (*exponent == 3.0)
-    return l.replaceWith(build("mul", {build("mul", {x, x}), x}));
-  if (*exponent == 0.5)
-    return l.replaceWith(build("sqrt", {x}));
-  if (*exponent == -0.5)
-    return l.replaceWith(build("rsqrt", {x}));
-  if (*exponent == -1.0)
-    return l.replaceWith(build("reciprocal", {x}));
-  return l.refuse(llvm::formatv("the device has no power of {0}", *exponent).str());
-}
-
-static LogicalResult lowerClamp(Lowering &l) {
-  Type type = getComputeType(l);
-  Value x = type ? getOperandIn(l, 0, type) : Value();
-  if (!x)
-    return failure();
-  std::optional<double> low, high;
-  for (auto [bound, i] : {std::pair(&low, 1u), std::pair(&high, 2u)}) {
-    if (i >= l.getNumOperands() || l.isNone(i))
+  Arithmetic m(l, type);
+  std::optional<double> numbers[2];
+  Value bounds[2];
+  const int operands[2] = {lowOperand, highOperand};
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    if (operand < 0 || !l.isGiven(operand))
       continue;
-    *bound = l.getNumber(i);
-    if (!*bound)
+    if (!l.isTensor(operand))
+      numbers[i] = l.getNumber(operand);
+    bounds[i] = l.getAs(operand, type);
+    if (!bounds[i])
       return failure();
   }
-  RankedTensorType resultType = l.getResultType();
-  if (low && high)
-    return l.replaceWith(buildPointwise(l.b, l.loc, "clip", {x}, resultType,
-                                        {l.b.getNamedAttr("clipMin", l.b.getF64FloatAttr(*low)),
-                                         l.b.getNamedAttr("clipMax", l.b.getF64FloatAttr(*high))}));
-  if (!low && !high)
-    return l.replaceWith(x);
-  Value bound = buildScalar(l.b, l.loc, low ? *low : *high, type);
-  return l.replaceWith(
-      buildPointwise(l.b, l.loc, low ? "maximum" : "minimum", {x, bound}, resultType));
-}
-
-static LogicalResult lowerGelu(Lowering &l) {
-  if (l.getNumOperands() > 1 && l.getString(1) != "none")
-    return l.refuse("the device computes gelu's erf form only, not the tanh approximation");
-  return lowerUnary(l, "gelufwd");
+  if (numbers[0] && numbers[1])
+    return l.replaceWith(m.clip(x, *numbers[0], *numbers[1]));
+  if (bounds[0])
+    x = m.maximum(x, bounds[0]);
+  if (bounds[1])
+    x = m.minimum(x, bounds[1]);
+  return l.replaceWith(x);
 }
 
 void torch_lowering::addPointwise(HandlerTable &table) {
@@ -263,19 +150,16 @@ void torch_lowering::addPointwise(HandlerTable &table) {
     table[entry.torch] = [&entry](Lowering &l) { return lowerUnary(l, entry.opFunc); };
   for (const Binary &entry : kBinary)
     table[entry.torch] = [&entry](Lowering &l) { return lowerBinary(l, entry); };
-  for (const Unary &entry : kCompare)
-    table[entry.torch] = [&entry](Lowering &l) { return lowerCompare(l, entry.opFunc); };
-  for (const char *name : {"torch.aten.where.self", "torch.aten.where.ScalarSelf",
-                           "torch.aten.where.ScalarOther", "torch.aten.where.Scalar"})
-    table[name] = lowerWhere;
   table["torch.aten.square"] = [](Lowering &l) {
-    Type type = getComputeType(l);
+    Type type = l.getComputeType();
     Value x = type ? getOperandIn(l, 0, type) : Value();
     if (!x)
       return failure();
     return l.replaceWith(buildPointwise(l.b, l.loc, "mul", {x, x}, l.getResultType()));
   };
-  table["torch.aten.pow.Tensor_Scalar"] = lowerPow;
-  table["torch.aten.clamp"] = lowerClamp;
-  table["torch.aten.gelu"] = lowerGelu;
+  for (const char *name : {"torch.aten.clamp", "torch.aten.clamp.Tensor", "torch.aten.clip",
+                           "torch.aten.clamp_min", "torch.aten.clamp_min.Tensor"})
+    table[name] = [](Lowering &l) { return lowerClamp(l, 1, 2); };
+  for (const char *name : {"torch.aten.clamp_max", "torch.aten.clamp_max.Tensor"})
+    table[name] = [](Lowering &l) { return lowerClamp(l, -1, 1); };
 }

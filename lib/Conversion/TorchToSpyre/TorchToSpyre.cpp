@@ -83,9 +83,7 @@ static bool isBookkeeping(Operation *op) {
          name == "torch.prim.TupleConstruct" || name == "torch.derefine" || isListOfViews(op);
 }
 
-static bool isTorch(Operation *op) {
-  return op->getName().getDialectNamespace() == "torch";
-}
+static bool isTorch(Operation *op) { return op->getName().getDialectNamespace() == "torch"; }
 
 /// The element type of PyTorch's dtype number, or null where L1 has none.
 static Type getElementTypeOf(MLIRContext *context, int64_t dtype) {
@@ -141,10 +139,14 @@ static LogicalResult lowerAssertMetadata(Lowering &l) {
 static HandlerTable makeTable() {
   HandlerTable table;
   addPointwise(table);
+  addComposites(table);
   addReductions(table);
+  addNorms(table);
   addViews(table);
   addMovement(table);
+  addComparisons(table);
   addContractions(table);
+  addAttention(table);
   table["torch.aten._assert_tensor_metadata"] = onTensor(lowerAssertMetadata);
   return table;
 }
@@ -174,8 +176,7 @@ public:
       return refuse("no device operation and no lowering is known for it");
     std::string why;
     for (Value operand : op->getOperands())
-      if (isValueTensor(operand.getType()) &&
-          !convertTensorType(operand.getType(), &why))
+      if (isValueTensor(operand.getType()) && !convertTensorType(operand.getType(), &why))
         return refuse(why);
     SmallVector<Type> resultTypes;
     for (Value result : op->getResults()) {
@@ -235,9 +236,8 @@ static void report(func::FuncOp func, ArrayRef<std::pair<Operation *, std::strin
   for (const std::string &reason : signature)
     error.attachNote(func.getLoc()) << reason;
   for (auto [op, reason] : unsupported)
-    error.attachNote(op->getLoc())
-        << getName(op) << " (" << toString(op->getOperandTypes()) << ") -> ("
-        << toString(op->getResultTypes()) << "): " << reason;
+    error.attachNote(op->getLoc()) << getName(op) << " (" << toString(op->getOperandTypes())
+                                   << ") -> (" << toString(op->getResultTypes()) << "): " << reason;
 }
 
 LogicalResult ConvertTorchToSpyrePass::convert(func::FuncOp func, const HandlerTable &table) {
@@ -315,9 +315,9 @@ LogicalResult ConvertTorchToSpyrePass::convert(func::FuncOp func, const HandlerT
     if (isBookkeeping(op) || isa<UnrealizedConversionCastOp>(op))
       continue;
     auto reason = reasons.find(op);
-    unsupported.emplace_back(originals.lookup(op),
-                             reason != reasons.end() ? reason->second
-                                                     : "is not an operation of torch");
+    unsupported.emplace_back(originals.lookup(op), reason != reasons.end()
+                                                       ? reason->second
+                                                       : "is not an operation of torch");
   }
   if (!unsupported.empty() || !signature.empty()) {
     report(func, unsupported, signature);
@@ -337,7 +337,8 @@ void ConvertTorchToSpyrePass::runOnOperation() {
   auto isPublic = [](func::FuncOp func) { return func.isPublic() && !func.isExternal(); };
   int64_t numPublic = llvm::count_if(functions, isPublic);
   if (numPublic != 1) {
-    emitError(module.getLoc()) << "a program has one public function, this module has " << numPublic;
+    emitError(module.getLoc()) << "a program has one public function, this module has "
+                               << numPublic;
     return signalPassFailure();
   }
   for (func::FuncOp func : functions)

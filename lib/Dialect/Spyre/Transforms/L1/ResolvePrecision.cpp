@@ -84,8 +84,7 @@ bool mlir::spyre::readsReduction(DeviceOpInterface reader, unsigned i, Value val
                                  DeviceOpInterface reduction) {
   Read read = getRead(reader, i);
   return read.root == value && reader.getExtents() == reduction.getExtents() &&
-         getTensorType(value).getShape() ==
-             getTensorType(reduction.getResultTensor()).getShape() &&
+         getTensorType(value).getShape() == getTensorType(reduction.getResultTensor()).getShape() &&
          areEqual(read.map, reduction.getOutputMap(), reader.getExtents());
 }
 
@@ -118,8 +117,9 @@ F32Region::F32Region(func::FuncOp func) : func(func) {
     if (auto convert = dyn_cast<ConvertOp>(op)) {
       Type from = getTensorType(convert.getSource()).getElementType(),
            to = getTensorType(convert.getResult()).getElementType();
-      if (from.isF32() != to.isF32())
-        halfTypes.try_emplace(getIsland(op), from.isF32() ? to : from);
+      Type half = from.isF32() ? to : from;
+      if (from.isF32() != to.isF32() && mlir::spyre::isHalf(half))
+        halfTypes.try_emplace(getIsland(op), half);
     }
     if (isa<func::ReturnOp>(op))
       for (Value operand : op->getOperands())
@@ -143,6 +143,15 @@ Type F32Region::getHalfType(Operation *op) const {
   return it != halfTypes.end() ? it->second : Float16Type::get(op->getContext());
 }
 
+/// True if \p op selects f32 numbers by a bool. The device's f32 form has an f32
+/// condition.
+static bool isWidenedCondition(Operation *op) {
+  auto device = dyn_cast<DeviceOpInterface>(op);
+  return device && device.getOpFuncName() == "where3" && device.getResultTensor() &&
+         isF32(device.getResultTensor()) &&
+         getTensorType(device.getInputs()[0]).getElementType().isInteger(1);
+}
+
 /// Each operand's format if floats are \p format.
 static bool hasForm(Operation *op, ::spyre::DataFormat format) {
   bool half = format == ::spyre::DataFormat::SEN169_FP16;
@@ -155,21 +164,19 @@ static bool hasForm(Operation *op, ::spyre::DataFormat format) {
   const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
   assert(info && "device ops come from the table");
   SmallVector<::spyre::DataFormat> formats;
-  for (Value input : device.getInputs()) {
+  for (auto [i, input] : llvm::enumerate(device.getInputs())) {
     Type type = getTensorType(input).getElementType();
+    if (i == 0 && isWidenedCondition(op)) // widened with the rest
+      type = Float32Type::get(op->getContext());
     std::optional<::spyre::DataFormat> own = getDeviceFormat(type);
     formats.push_back(isa<FloatType>(type) || !own ? format : *own);
   }
   return ::spyre::lookupForm(*info, std::span(formats.data(), formats.size())) != nullptr;
 }
 
-bool F32Region::hasF32Form(Operation *op) {
-  return hasForm(op, ::spyre::DataFormat::IEEE_FP32);
-}
+bool F32Region::hasF32Form(Operation *op) { return hasForm(op, ::spyre::DataFormat::IEEE_FP32); }
 
-bool F32Region::hasHalfForm(Operation *op) {
-  return hasForm(op, ::spyre::DataFormat::SEN169_FP16);
-}
+bool F32Region::hasHalfForm(Operation *op) { return hasForm(op, ::spyre::DataFormat::SEN169_FP16); }
 
 /// True if \p value is \p value rounded to DL16's nine mantissa bits, in range.
 static bool isDL16Number(double value) {
@@ -185,8 +192,10 @@ bool F32Region::isExact(Value value) const {
   value = skipViews(value);
   if (!isF32(value))
     return true; // 16-bit or bool already
-  if (auto convert = value.getDefiningOp<ConvertOp>())
-    return mlir::spyre::isHalf(getTensorType(convert.getSource()).getElementType());
+  if (auto convert = value.getDefiningOp<ConvertOp>()) {
+    Type from = getTensorType(convert.getSource()).getElementType();
+    return mlir::spyre::isHalf(from) || from.isInteger(1);
+  }
   if (std::optional<double> number = getScalarConstant(value))
     return isDL16Number(*number);
   return value.getDefiningOp() && isHalf(value.getDefiningOp());
@@ -235,14 +244,24 @@ bool F32Region::markClosed(ArrayRef<Operation *> set, StringRef reason) {
 // Recovering operations that an exporter has taken apart
 //===----------------------------------------------------------------------===//
 
-/// sum / count, which can overflow where the mean does not, is one mean.
+/// True if \p value, looked at through views, is subtracted from something.
+static bool isSubtracted(Value value) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (auto view = dyn_cast<ViewOp>(user))
+      return isSubtracted(view.getResult());
+    return getKind(user) == "sub";
+  });
+}
+
+/// sum / count, which can overflow where the mean does not, is one mean. Not where an f32
+/// mean centres a value: a factor 1/count that is not exact would leave a rest of equal
+/// numbers.
 static void recoverMean(DeviceOpInterface quotient, RewriterBase &rewriter) {
   if (quotient.getOpFuncName() != "realdiv")
     return;
   std::optional<double> divisor = getScalarConstant(skipViews(quotient.getInputs()[1]));
   auto sum = dyn_cast_or_null<DeviceOpInterface>(quotient.getInputs()[0].getDefiningOp());
-  if (!divisor || !sum || sum.getOpFuncName() != "sum" ||
-      !quotient.getInputs()[0].hasOneUse() ||
+  if (!divisor || !sum || sum.getOpFuncName() != "sum" || !quotient.getInputs()[0].hasOneUse() ||
       quotient.getInputs()[0].getType() != quotient.getResultTensor().getType())
     return;
   // Identity up to unit dims, which broadcasting reads at 0.
@@ -252,6 +271,9 @@ static void recoverMean(DeviceOpInterface quotient, RewriterBase &rewriter) {
   for (int64_t extent : sum.getExtents())
     points *= extent;
   if (results == 0 || *divisor != static_cast<double>(points / results))
+    return;
+  if (isF32(quotient.getResultTensor()) && !llvm::isPowerOf2_64(points / results) &&
+      isSubtracted(quotient.getResultTensor()))
     return;
   DeviceOpSpec spec;
   spec.opFunc = "mean";
@@ -359,8 +381,8 @@ Value PrecisionRewriter::getFull(Value value) {
   if (auto view = value.getDefiningOp<ViewOp>()) {
     Value source = getFull(view.getSource());
     rewriter.setInsertionPointAfter(view);
-    full = buildView(rewriter, view.getLoc(), source, view.getMap(),
-                     getTensorType(value).getShape());
+    full =
+        buildView(rewriter, view.getLoc(), source, view.getMap(), getTensorType(value).getShape());
   } else {
     // Widened, or computed at DL16.
     Value half;
@@ -370,8 +392,7 @@ Value PrecisionRewriter::getFull(Value value) {
       half = halves.lookup(value);
     if (half) {
       rewriter.setInsertionPointAfter(value.getDefiningOp());
-      full = buildPointwise(rewriter, value.getLoc(), "dl16tofp32", {half},
-                            getTensorType(value));
+      full = buildPointwise(rewriter, value.getLoc(), "dl16tofp32", {half}, getTensorType(value));
     }
   }
   fulls[value] = full;
@@ -409,9 +430,9 @@ Value PrecisionRewriter::getHalf(Value value, Type type) {
 /// \p op with its f32 operands and results at 16 bits.
 void PrecisionRewriter::rewriteHalf(Operation *op) {
   Type type = region.getHalfType(op);
-  remark::passed(op->getLoc(),
-                 remark::RemarkOpts::name("dl16").category("precision").function(
-                     op->getParentOfType<func::FuncOp>().getName()))
+  remark::passed(op->getLoc(), remark::RemarkOpts::name("dl16")
+                                   .category("precision")
+                                   .function(op->getParentOfType<func::FuncOp>().getName()))
       << (op->getName().getStringRef() + " is computed at DL16, by rule " + region.getReason(op))
              .str();
   SmallVector<Value> operands;
@@ -432,6 +453,18 @@ void PrecisionRewriter::rewriteHalf(Operation *op) {
 }
 
 void PrecisionRewriter::rewriteFull(Operation *op) {
+  if (isWidenedCondition(op)) {
+    Value condition = op->getOperand(0);
+    Value &wide = fulls[condition];
+    if (!wide) {
+      OpBuilder::InsertionGuard guard(rewriter);
+      setInsertionAfter(condition);
+      wide = buildPointwise(
+          rewriter, condition.getLoc(), "dl16tofp32", {condition},
+          RankedTensorType::get(getTensorType(condition).getShape(), rewriter.getF32Type()));
+    }
+    op->setOperand(0, wide);
+  }
   for (OpOperand &operand : op->getOpOperands())
     if (isF32(operand.get()))
       operand.set(getFull(operand.get()));
@@ -470,8 +503,7 @@ static std::string toString(TypeRange types) {
 }
 
 namespace {
-struct ResolvePrecisionPass
-    : mlir::spyre::impl::SpyreResolvePrecisionBase<ResolvePrecisionPass> {
+struct ResolvePrecisionPass : mlir::spyre::impl::SpyreResolvePrecisionBase<ResolvePrecisionPass> {
   void runOnOperation() override {
     func::FuncOp func = getOperation();
     if (func.isExternal())
@@ -493,8 +525,8 @@ struct ResolvePrecisionPass
                                  << " that the device cannot compute exactly";
       for (Operation *op : refused) {
         Diagnostic &note = error.attachNote(op->getLoc());
-        note << op->getName().getStringRef() << " (" << toString(op->getOperandTypes())
-             << ") -> (" << toString(op->getResultTypes())
+        note << op->getName().getStringRef() << " (" << toString(op->getOperandTypes()) << ") -> ("
+             << toString(op->getResultTypes())
              << "): no f32 form, and its part of the program takes or returns f32";
       }
       return signalPassFailure();
