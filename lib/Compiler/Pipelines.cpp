@@ -35,6 +35,7 @@ void buildL3Stage(OpPassManager &pm, const LowerOptions &options) {
   mlir::spyre::SpyreDivideWorkOptions division;
   division.cores = options.cores != 0 ? options.cores : options.optLevel == 0 ? 1 : 0;
   division.search = options.optLevel >= 2;
+  division.exhaustive = options.optLevel >= 3;
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreDivideWork(division));
   pm.addPass(mlir::spyre::createSpyreBufferize());
   mlir::spyre::SpyrePlaceBuffersOptions placement;

@@ -44,8 +44,8 @@ static std::string getLocationText(Location loc) {
     auto file = dyn_cast<FileLineColLoc>(part);
     if (!file)
       return WalkResult::advance();
-    text = (llvm::sys::path::filename(file.getFilename().getValue()) + ":" +
-            Twine(file.getLine()) + ":" + Twine(file.getColumn()))
+    text = (llvm::sys::path::filename(file.getFilename().getValue()) + ":" + Twine(file.getLine()) +
+            ":" + Twine(file.getColumn()))
                .str();
     return WalkResult::interrupt();
   });
@@ -123,8 +123,7 @@ void FactsCollector::collectOperation(DeviceOpInterface op, report::Function &fa
   for (auto [dim, slices] : llvm::zip_equal(problem->dims, spread.splits))
     entry.dims.push_back({dim.extent, slices});
   const ::spyre::OpFuncInfo &info = *::spyre::lookupOpFunc({name.data(), name.size()});
-  ::spyre::cost::OpProblem cost =
-      planning::getCostProblem(*problem, spread.splits, info.costClass);
+  ::spyre::cost::OpProblem cost = planning::getCostProblem(*problem, spread.splits, info.costClass);
   entry.estimate = ::spyre::cost::estimate(device, cost);
   for (unsigned i = 0, e = op.getInputs().size(); i <= e; ++i) {
     report::Operand operand = describe(i < e ? op.getInputs()[i] : op.getDestination());

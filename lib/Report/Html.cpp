@@ -215,8 +215,9 @@ void Page::writeOperation(const Operation &op, size_t number, double longestInNs
   double width = longestInNs > 0 ? 60 * op.estimate.totalInNs / longestInNs : 0;
   os << "</td><td class=\"n\">" << bytes(op.readInBytes) << "<br>" << bytes(op.writtenInBytes)
      << "</td><td class=\"n\">" << microseconds(op.estimate.totalInNs) << "<br><span class=\""
-     << bound << "\">" << bound << "</span><br><span class=\"bar\" style=\"width:"
-     << fixed(width, 1) << "px\"></span></td></tr>\n";
+     << bound << "\">" << bound
+     << "</span><br><span class=\"bar\" style=\"width:" << fixed(width, 1)
+     << "px\"></span></td></tr>\n";
 }
 
 void Page::writeOperations(const Function &function) {

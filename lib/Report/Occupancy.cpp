@@ -29,7 +29,8 @@ void report::writeOccupancy(const Function &function, int64_t usableInBytes, std
   constexpr double kWidth = 1000, kHeight = 260, kLeft = 70, kBottom = 22, kTop = 8;
   int64_t peak = getPeakInBytes(function);
   // A plan that uses little of the scratchpad is drawn at its own scale.
-  int64_t top = std::max<int64_t>(1, peak * 2 < usableInBytes ? peak : std::max(peak, usableInBytes));
+  int64_t top =
+      std::max<int64_t>(1, peak * 2 < usableInBytes ? peak : std::max(peak, usableInBytes));
   double numOps = std::max<double>(1, double(function.operations.size()));
   auto x = [&](int64_t op) { return kLeft + (kWidth - kLeft) * double(op) / numOps; };
   auto y = [&](int64_t bytes) {

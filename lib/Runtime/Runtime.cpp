@@ -329,8 +329,8 @@ spyre::runtime::runBundle(Runtime &runtime, const Bundle &bundle,
     if (host.shape == spec.view && !spec.view.empty())
       host.shape = spec.shape;
     if (host.shape != spec.shape ||
-        (!countOnly && int64_t(host.data.size()) !=
-                           host.getNumElements() * spyre::getWidthInBytes(spec.dtype)))
+        (!countOnly &&
+         int64_t(host.data.size()) != host.getNumElements() * spyre::getWidthInBytes(spec.dtype)))
       return Error{"input " + spec.array + " has shape " + shapeText(host.shape) +
                    ", the program takes " + shapeText(spec.shape)};
     if (auto error = runtime.copyIn(spec, host, allocations.addresses.back()))

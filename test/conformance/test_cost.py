@@ -88,6 +88,25 @@ def test_planned_bytes_and_time_are_the_counted_ones(tmp_path, entry, level):
             assert {k: walk[k] for k in COUNTS} == {k: real[k] for k in COUNTS}, source.name
 
 
+@pytest.mark.parametrize("entry", manifest(1, 2), ids=lambda e: e["name"])
+def test_searching_never_makes_a_program_slower(tmp_path, entry):
+    source, times = MODELS / entry["file"], []
+    for level in ("-O1", "-O2", "-O3"):
+        made = compiled(tmp_path, source, level)
+        if not made:
+            return
+        times.append(made[1]["modelled_us"])
+    heuristic, search, exhaustive = times
+    assert search <= heuristic * (1 + 1e-9)
+    assert exhaustive <= search * (1 + 1e-9)
+
+
+def test_searching_finds_a_better_matmul(tmp_path):
+    source = MODELS / "matmul_512x4096x4096.mlir"
+    heuristic, search = (compiled(tmp_path, source, level)[1]["modelled_us"] for level in ("-O1", "-O2"))
+    assert search < heuristic / 2
+
+
 @pytest.mark.parametrize("name", sorted(p.name for p in LARGE.iterdir() if (p / "bind.json").exists()))
 def test_counting_a_foreign_bundle(tmp_path, name):
     bind = ["--bind", LARGE / name / "bind.json"]

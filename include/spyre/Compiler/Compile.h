@@ -32,8 +32,8 @@ struct CompileOptions {
   std::string device = "spyre"; ///< variant name
   std::string superdscForm = "2026-08";
   bool pretty = false;
-  std::string dumpStages; ///< directory for one file a stage, or empty
-  std::string report;     ///< HTML file to write, or empty
+  std::string dumpStages;     ///< directory for one file a stage, or empty
+  std::string report;         ///< HTML file to write, or empty
   bool reportSeconds = false; ///< the report says how long stages took
   /// Applied to every pass manager: timing, crash reproducers, IR printing.
   std::function<mlir::LogicalResult(mlir::PassManager &)> configure;

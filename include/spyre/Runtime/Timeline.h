@@ -23,12 +23,12 @@ namespace spyre::runtime {
 struct TimelineEvent {
   enum Kind { Operation, Transfer, HostCall, Launch };
   Kind kind = Operation;
-  std::string name;   ///< the OpFunc; "copy in"; a host function; "launch"
-  std::string where;  ///< "sdsc_3.json, iteration 2"; the array; the bundle
-  std::string origin; ///< "model.mlir:12:8 (aten.softmax)"; empty: not known
+  std::string name;     ///< the OpFunc; "copy in"; a host function; "launch"
+  std::string where;    ///< "sdsc_3.json, iteration 2"; the array; the bundle
+  std::string origin;   ///< "model.mlir:12:8 (aten.softmax)"; empty: not known
   int64_t numCores = 0; ///< cores 0 to numCores - 1 take part; 0: the host
   double startInNs = 0;
-  double durationInNs = 0; ///< 0: the model has no rate for it
+  double durationInNs = 0;                     ///< 0: the model has no rate for it
   int64_t readInBytes = 0, writtenInBytes = 0; ///< device memory
   cost::Estimate estimate;                     ///< Operation
 };

@@ -85,7 +85,7 @@ TEST(CountOnlyTest, MemoryHasNoContent) {
 TEST(CountOnlyTest, AddressesAreChecked) {
   Emulator emulator = makeEmulator(true);
   int64_t x = allocate(emulator, 64 * 128), row = allocate(emulator, 128),
-          out = allocate(emulator, 32 * 128);
+          out = allocate(emulator, 40 * 128);
   std::optional<Error> error = execute(emulator, makeAdd(64, x, row, out));
   ASSERT_TRUE(error);
   EXPECT_NE(error->message.find("over the end of buffer"), std::string::npos) << error->message;

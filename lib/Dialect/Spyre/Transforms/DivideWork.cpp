@@ -5,12 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An adapter: the decision is spyre::planning::divide.
+// An adapter: the decisions are spyre::planning::divide, one operation at a time,
+// and spyre::planning::DivisionGraph, which improves on them.
 //
 //===----------------------------------------------------------------------===//
 
 #include "spyre/Dialect/Spyre/Transforms/Passes.h"
 #include "spyre/Dialect/Spyre/Transforms/PlanningAdapter.h"
+#include "spyre/Dialect/Spyre/Transforms/StickAccess.h"
+#include "spyre/OpFunc/OpFuncTable.h"
+#include "spyre/Planning/DivisionGraph.h"
+
+#include "llvm/ADT/MapVector.h"
 
 namespace mlir::spyre {
 #define GEN_PASS_DEF_SPYREDIVIDEWORK
@@ -30,28 +36,46 @@ struct DivideWorkPass : mlir::spyre::impl::SpyreDivideWorkBase<DivideWorkPass> {
       return signalPassFailure();
     int64_t available = device->getNumCores();
     if (cores < 0 || cores > available) {
-      getOperation().emitError() << "cannot use " << cores << " cores; the device has "
+      getOperation().emitError() << "cannot use " << cores.getValue() << " cores; the device has "
                                  << available;
       return signalPassFailure();
     }
     int64_t limit = cores == 0 ? available : static_cast<int64_t>(cores);
+    SmallVector<DividedOp> divided;
     bool ok = true;
     getOperation().walk([&](DeviceOpInterface op) {
-      if (!op.getSplits().empty())
-        return; // divided by hand
       if (llvm::is_contained(op.getExtents(), 0))
         return;
-      if (failed(divide(op, *device, limit)))
+      if (failed(divide(op, *device, limit, divided)))
         ok = false;
     });
     if (!ok)
-      signalPassFailure();
+      return signalPassFailure();
+    if ((search || exhaustive) && failed(improve(divided, *device)))
+      return signalPassFailure();
+    for (DividedOp &entry : divided)
+      write(entry);
   }
 
-  LogicalResult divide(DeviceOpInterface op, const ::spyre::Device &device, int64_t limit) {
+private:
+  struct DividedOp {
+    DeviceOpInterface op;
+    planning::DivisionProblem problem;
+    planning::Splits splits;
+    bool byHand = false;
+  };
+
+  /// The heuristic's division, or what is written already.
+  LogicalResult divide(DeviceOpInterface op, const ::spyre::Device &device, int64_t limit,
+                       SmallVectorImpl<DividedOp> &divided) {
     FailureOr<planning::DivisionProblem> problem = buildDivisionProblem(op, device, limit);
     if (failed(problem))
       return failure();
+    if (!op.getSplits().empty()) {
+      planning::Splits splits = getDistribution(op, *problem).splits;
+      divided.push_back({op, std::move(*problem), std::move(splits), /*byHand=*/true});
+      return success();
+    }
     planning::DivisionOptions options;
     auto plan = planning::divide(*problem, options);
     // One core may not reach all of a tensor: then the span decides.
@@ -61,12 +85,74 @@ struct DivideWorkPass : mlir::spyre::impl::SpyreDivideWorkBase<DivideWorkPass> {
     }
     if (auto *error = std::get_if<planning::DivisionError>(&plan))
       return op->emitOpError() << "cannot be divided: " << error->message;
-    auto &division = std::get<planning::DivisionPlan>(plan);
-    if (llvm::any_of(division.splits, [](int64_t s) { return s != 1; }))
-      op.setSplits(division.splits);
-    if (division.kFast)
-      op->setAttr("kFast", UnitAttr::get(op.getContext()));
+    divided.push_back(
+        {op, std::move(*problem), std::move(std::get<planning::DivisionPlan>(plan).splits)});
     return success();
+  }
+
+  LogicalResult improve(MutableArrayRef<DividedOp> divided, const ::spyre::Device &device) {
+    // Nothing to choose on one core, nor where no time depends on the splits.
+    bool hasChoice = llvm::any_of(divided, [&](const DividedOp &entry) {
+      return entry.problem.maxCores > 1 && (exhaustive || isMatmul(entry.op));
+    });
+    if (!hasChoice)
+      return success();
+    planning::DivisionGraph graph(device);
+    for (DividedOp &entry : divided) {
+      std::vector<::spyre::layout::IndexMap> access;
+      for (unsigned i = 0, e = entry.op.getInputs().size(); i <= e; ++i) {
+        FailureOr<::spyre::layout::IndexMap> map = getAccess(entry.op, i);
+        if (failed(map))
+          return entry.op->emitOpError() << "has an access map that cannot be planned";
+        access.push_back(std::move(*map));
+      }
+      StringRef name = entry.op.getOpFuncName();
+      const ::spyre::OpFuncInfo &info = *::spyre::lookupOpFunc({name.data(), name.size()});
+      graph.addOperation(entry.problem, info.costClass, std::move(access), entry.splits,
+                         entry.byHand);
+    }
+    connect(divided, graph);
+    graph.improve(exhaustive ? planning::SearchEffort::Everything
+                             : planning::SearchEffort::Matmuls);
+    for (auto [i, entry] : llvm::enumerate(divided))
+      entry.splits = graph.getSplits(i);
+    return success();
+  }
+
+  /// Tells \p graph which values flow between operations only.
+  static void connect(ArrayRef<DividedOp> divided, planning::DivisionGraph &graph) {
+    llvm::MapVector<Value, unsigned> producers;
+    DenseMap<Operation *, unsigned> numbers;
+    for (auto [i, entry] : llvm::enumerate(divided)) {
+      DeviceOpInterface op = entry.op;
+      numbers[op] = i;
+      if (Value result = op.getResultTensor())
+        producers[result] = i;
+    }
+    for (auto &[result, producer] : producers) {
+      DeviceOpInterface op = divided[producer].op;
+      ::spyre::layout::TensorLayout memory = getLayout(result).getTensorLayout(getShape(result));
+      bool flows = !op.getOutput() && memory.paddedShape.empty() && memory.stick.empty();
+      for (OpOperand &use : result.getUses()) {
+        auto user = dyn_cast<DeviceOpInterface>(use.getOwner());
+        flows &= user && numbers.count(user) && user->getBlock() == op->getBlock() &&
+                 use.getOperandNumber() < user.getInputs().size() &&
+                 user.getLoopVariables().empty();
+      }
+      if (!flows)
+        continue;
+      for (OpOperand &use : result.getUses())
+        graph.addUse(producer, numbers[use.getOwner()], use.getOperandNumber());
+    }
+  }
+
+  static void write(DividedOp &entry) {
+    if (entry.byHand)
+      return;
+    if (llvm::any_of(entry.splits, [](int64_t s) { return s != 1; }))
+      entry.op.setSplits(entry.splits);
+    if (planning::wantsKFast(entry.problem, entry.splits))
+      entry.op->setAttr("kFast", UnitAttr::get(entry.op.getContext()));
   }
 };
 } // namespace

@@ -51,7 +51,8 @@ def SpyreVerifyLayouts : Pass<"spyre-verify-layouts", "::mlir::func::FuncOp"> {
     Every tensor has a layout; every operand is readable in its operation's stick
     dim (L2-1); a contraction's padded region is zero on one side and finite on
     the other (L2-2); memory that an operation reads beyond the logical extent
-    exists (L2-3); results have the default layout (L2-4).
+    exists (L2-3); results have the default layout (L2-4); every tensor fits in the
+    device's memory (L2-5).
   }];
 }
 
@@ -60,13 +61,27 @@ def SpyreDivideWork : Pass<"spyre-divide-work", "::mlir::func::FuncOp"> {
   let description = [{
     Writes work slices on every device operation: at most `cores` in all, equal
     slices, stick dims counted in whole sticks, at most one reduced dim, no
-    operand's span on a core beyond the device's limit. The choice is
-    `spyre::planning::divide` (lib/Planning). With `cores` 1 an operation is still
-    divided where a span demands it.
+    operand's span on a core beyond the device's limit. With `cores` 1 an operation
+    is still divided where a span demands it.
+
+    Each operation first gets the heuristic's division (`spyre::planning::divide`).
+    `search` then tries all legal divisions of matmuls with the cost model, and
+    whether the pointwise operations after one are better divided like it;
+    `exhaustive` tries all divisions of all operations until nothing improves
+    (`spyre::planning::DivisionGraph`). What counts is the modelled time of an
+    operation and of those that it shares values with: dividing a value alike keeps
+    it in LX. No step makes the sum larger.
+
+    ```mlir
+    %0 = spyre.batchmatmul (d0 = 512, d1 = 4096, d2 = 4096) ins(...)
+    // heuristic: d0 = 512, d1 = 4096 / 32, d2 = 4096
+    // search:    d0 = 512 / 4, d1 = 4096 / 8, d2 = 4096
+    ```
   }];
   let options = [
     Option<"cores", "cores", "int64_t", "0", "Cores to use; 0: all of the device's">,
-    Option<"search", "search", "bool", "true", "Search all legal divisions with the cost model">];
+    Option<"search", "search", "bool", "true", "Search divisions of matmuls with the cost model">,
+    Option<"exhaustive", "exhaustive", "bool", "false", "Search divisions of all operations">];
 }
 
 def SpyreBufferize : Pass<"spyre-bufferize", "::mlir::ModuleOp"> {

@@ -1,0 +1,99 @@
+//===- DivisionGraph.h - Work divisions that suit each other ----*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Work division over a whole function. An operation's time depends on its own
+// splits (matmuls) and on which of its operands stay in LX, and that on whether
+// producer and consumers divide the value alike. improve() starts from a division
+// of every operation and only takes steps that make the modelled sum smaller.
+// MLIR-free; a pass builds the graph and writes the splits back.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_PLANNING_DIVISIONGRAPH_H
+#define SPYRE_PLANNING_DIVISIONGRAPH_H
+
+#include "spyre/CostModel/CostModel.h"
+#include "spyre/Planning/WorkDivision.h"
+
+#include <set>
+
+namespace spyre::planning {
+
+/// How much to try.
+enum class SearchEffort : uint8_t {
+  /// All legal splits of matmuls, and what follows from them for the operations
+  /// after them.
+  Matmuls,
+  /// All legal splits of every operation, over and over until nothing improves.
+  Everything,
+};
+
+class DivisionGraph {
+public:
+  explicit DivisionGraph(const Device &device) : device(device) {}
+
+  /// Adds an operation with splits to start from. \p access: its operands' maps
+  /// from the iteration space to logical coordinates. \p isFixed: the splits stay.
+  /// Returns its number.
+  unsigned addOperation(DivisionProblem problem, CostClass costClass,
+                        std::vector<layout::IndexMap> access, Splits splits, bool isFixed = false);
+
+  /// Operand \p operand of \p user reads what operation \p producer leaves, and
+  /// nothing but operations of the graph reads or writes it.
+  void addUse(unsigned producer, unsigned user, unsigned operand);
+  /// The result of \p operation cannot stay in LX, whatever the division.
+  void keepInDeviceMemory(unsigned operation);
+
+  /// The modelled time of all operations, in ns.
+  double getCost();
+
+  void improve(SearchEffort effort);
+
+  const Splits &getSplits(unsigned operation) const { return operations[operation].splits; }
+  /// Whether the result of \p operation can stay in LX under the present splits.
+  bool isResident(unsigned operation);
+
+private:
+  struct Use {
+    unsigned operation, operand;
+  };
+  struct Operation {
+    DivisionProblem problem;
+    CostClass costClass;
+    std::vector<layout::IndexMap> access;
+    Splits splits;
+    bool isFixed = false;
+    /// Operation that makes each operand; none: it is where the problem says.
+    std::vector<std::optional<unsigned>> producers;
+    std::vector<Use> uses; ///< of the result
+    bool mayStay = true;
+    cost::OpProblem cost;         ///< as of the last time it was asked for
+    std::optional<bool> resident; ///< known under the present splits
+  };
+
+  Distribution getDistribution(const Operation &op) const;
+  bool computeResident(const Operation &op) const;
+  double getOperationCost(unsigned number);
+  /// Least time of \p op with \p splits, if all that may stay in LX did.
+  double getLowerBound(const Operation &op, const Splits &splits) const;
+  void setSplits(unsigned number, const Splits &splits);
+  /// The operations whose time may change with the splits of \p number.
+  std::vector<unsigned> getNeighbourhood(unsigned number) const;
+  double getCostOf(const std::vector<unsigned> &numbers);
+  bool tryAllSplits(unsigned number);
+  bool tryPropagation(unsigned number);
+  /// The splits under which \p user reads just what each core has of its operand.
+  std::optional<Splits> deriveSplits(const Operation &producer, const Operation &user,
+                                     unsigned operand) const;
+
+  const Device &device;
+  std::vector<Operation> operations;
+};
+
+} // namespace spyre::planning
+
+#endif // SPYRE_PLANNING_DIVISIONGRAPH_H

@@ -1,0 +1,280 @@
+//===- DivisionGraph.cpp - Work divisions that suit each other ------------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Local search. A step changes one operation, or one and all that follow it
+// pointwise; the sum over the operations around it decides. What the placement
+// does later (lifetimes, a full scratchpad) is not known here: a value is counted
+// as resident if every core reads just what it wrote and its part fits.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Planning/DivisionGraph.h"
+
+#include "spyre/Planning/DivisionCost.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace spyre::planning {
+
+namespace {
+/// Steps must gain more than rounding does.
+bool isLess(double a, double b) { return a < b - 1e-9 * std::max(1.0, b); }
+} // namespace
+
+unsigned DivisionGraph::addOperation(DivisionProblem problem, CostClass costClass,
+                                     std::vector<layout::IndexMap> access, Splits splits,
+                                     bool isFixed) {
+  assert(access.size() == problem.operands.size() && splits.size() == problem.dims.size());
+  Operation op;
+  op.cost = getCostProblem(problem, splits, costClass);
+  op.problem = std::move(problem);
+  op.costClass = costClass;
+  op.access = std::move(access);
+  op.splits = std::move(splits);
+  op.isFixed = isFixed;
+  op.producers.resize(op.problem.operands.size());
+  // Only a whole write leaves a value behind: each dim of the result by one
+  // iteration dim from 0 on, or a single place.
+  for (const layout::IndexExpr &expr : op.access.back().results)
+    if (expr.constant != 0 || expr.digits.size() > 1 ||
+        (expr.digits.size() == 1 && (expr.digits[0].divisor != 1 || expr.digits[0].modulus != 0 ||
+                                     expr.digits[0].coefficient != 1)))
+      op.mayStay = false;
+  if (op.problem.kind == OperationKind::Restickify)
+    op.mayStay = false;
+  operations.push_back(std::move(op));
+  return static_cast<unsigned>(operations.size() - 1);
+}
+
+void DivisionGraph::addUse(unsigned producer, unsigned user, unsigned operand) {
+  operations[producer].uses.push_back({user, operand});
+  operations[user].producers[operand] = producer;
+  // A restickify works in device memory.
+  if (operations[user].problem.kind == OperationKind::Restickify)
+    operations[producer].mayStay = false;
+  operations[producer].resident.reset();
+}
+
+void DivisionGraph::keepInDeviceMemory(unsigned operation) {
+  operations[operation].mayStay = false;
+  operations[operation].resident.reset();
+}
+
+Distribution DivisionGraph::getDistribution(const Operation &op) const {
+  return {op.problem.dims, op.splits, wantsKFast(op.problem, op.splits)};
+}
+
+bool DivisionGraph::computeResident(const Operation &op) const {
+  if (!op.mayStay || op.uses.empty())
+    return false;
+  for (size_t dim = 0; dim < op.splits.size(); ++dim)
+    if (op.problem.dims[dim].isReduced && op.splits[dim] > 1)
+      return false; // several cores sum it up
+  // The whole buffer, as rounded by the slices of its owner.
+  int64_t parts = 1;
+  for (size_t dim = 0; dim < op.splits.size(); ++dim)
+    if (!op.problem.dims[dim].isReduced)
+      parts *= op.splits[dim];
+  if (op.cost.operands.back().sizeInBytes / parts > device.getUsableLXInBytes())
+    return false;
+  Distribution written = getDistribution(op);
+  for (const Use &use : op.uses) {
+    const Operation &user = operations[use.operation];
+    Distribution read = getDistribution(user);
+    for (int64_t core = 0; core < device.getNumCores(); ++core) {
+      std::optional<Region> wanted = regionOfCore(read, user.access[use.operand], core);
+      if (!wanted)
+        break; // the cores after it are idle, too
+      std::optional<Region> held = regionOfCore(written, op.access.back(), core);
+      if (!held || !(*held == *wanted))
+        return false;
+    }
+  }
+  return true;
+}
+
+bool DivisionGraph::isResident(unsigned number) {
+  Operation &op = operations[number];
+  if (!op.resident)
+    op.resident = computeResident(op);
+  return *op.resident;
+}
+
+double DivisionGraph::getOperationCost(unsigned number) {
+  Operation &op = operations[number];
+  for (size_t i = 0; i < op.producers.size(); ++i)
+    if (op.producers[i])
+      op.cost.operands[i].memory =
+          isResident(*op.producers[i]) ? cost::Memory::LX : cost::Memory::HBM;
+  if (!op.uses.empty())
+    op.cost.operands.back().memory = isResident(number) ? cost::Memory::LX : cost::Memory::HBM;
+  op.cost.numCores = getNumCores(op.splits);
+  if (op.cost.matmul)
+    op.cost.matmul = getMatmulShape(op.problem, op.splits, /*wholeSticks=*/true);
+  return cost::estimate(device, op.cost).totalInNs;
+}
+
+double DivisionGraph::getLowerBound(const Operation &op, const Splits &splits) const {
+  cost::OpProblem best = op.cost;
+  for (size_t i = 0; i < op.producers.size(); ++i)
+    if (op.producers[i])
+      best.operands[i].memory =
+          operations[*op.producers[i]].mayStay ? cost::Memory::LX : cost::Memory::HBM;
+  if (op.mayStay && !op.uses.empty())
+    best.operands.back().memory = cost::Memory::LX;
+  if (best.matmul)
+    best.matmul = getMatmulShape(op.problem, splits, /*wholeSticks=*/true);
+  return cost::estimate(device, best).totalInNs;
+}
+
+double DivisionGraph::getCost() {
+  double sum = 0;
+  for (unsigned number = 0; number < operations.size(); ++number)
+    sum += getOperationCost(number);
+  return sum;
+}
+
+void DivisionGraph::setSplits(unsigned number, const Splits &splits) {
+  Operation &op = operations[number];
+  op.splits = splits;
+  op.resident.reset();
+  for (const std::optional<unsigned> &producer : op.producers)
+    if (producer)
+      operations[*producer].resident.reset();
+}
+
+std::vector<unsigned> DivisionGraph::getNeighbourhood(unsigned number) const {
+  std::set<unsigned> found{number};
+  auto addValue = [&](unsigned producer) {
+    found.insert(producer);
+    for (const Use &use : operations[producer].uses)
+      found.insert(use.operation);
+  };
+  for (const std::optional<unsigned> &producer : operations[number].producers)
+    if (producer)
+      addValue(*producer);
+  addValue(number);
+  return {found.begin(), found.end()};
+}
+
+double DivisionGraph::getCostOf(const std::vector<unsigned> &numbers) {
+  double sum = 0;
+  for (unsigned number : numbers)
+    sum += getOperationCost(number);
+  return sum;
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+/// The cheapest legal splits of one operation. Of equals the present ones stay.
+bool DivisionGraph::tryAllSplits(unsigned number) {
+  Operation &op = operations[number];
+  std::vector<unsigned> around = getNeighbourhood(number);
+  Splits best = op.splits;
+  double bestCost = getCostOf(around);
+  // Others can only gain what they pay for this operation's operands now, so a
+  // candidate that costs more than all of them together is not looked at.
+  bool changed = false;
+  for (const Splits &candidate : enumerateSplits(op.problem)) {
+    if (candidate == best || getLowerBound(op, candidate) >= bestCost)
+      continue;
+    setSplits(number, candidate);
+    double cost = getCostOf(around);
+    if (isLess(cost, bestCost)) {
+      best = candidate;
+      bestCost = cost;
+      changed = true;
+    }
+  }
+  setSplits(number, best);
+  return changed;
+}
+
+std::optional<Splits> DivisionGraph::deriveSplits(const Operation &producer, const Operation &user,
+                                                  unsigned operand) const {
+  Splits splits(user.problem.dims.size(), 1);
+  const layout::IndexMap &written = producer.access.back(), &read = user.access[operand];
+  for (size_t i = 0; i < written.results.size(); ++i) {
+    const auto &from = written.results[i].digits, &to = read.results[i].digits;
+    int64_t slices = from.empty() ? 1 : producer.splits[from[0].input];
+    if (slices == 1)
+      continue;
+    if (from.size() != 1 || to.size() != 1)
+      return std::nullopt;
+    splits[to[0].input] = slices;
+  }
+  if (!verify(user.problem, splits).empty())
+    return std::nullopt;
+  return splits;
+}
+
+/// Divides what follows \p number pointwise as it is divided itself.
+bool DivisionGraph::tryPropagation(unsigned number) {
+  std::vector<std::pair<unsigned, Splits>> before;
+  std::vector<std::pair<unsigned, Splits>> steps;
+  std::set<unsigned> seen{number}, affected;
+  std::vector<unsigned> queue{number};
+  for (size_t i = 0; i < queue.size(); ++i) {
+    for (const Use &use : operations[queue[i]].uses) {
+      const Operation &user = operations[use.operation];
+      if (user.isFixed || user.problem.kind != OperationKind::Pointwise ||
+          !seen.insert(use.operation).second)
+        continue;
+      std::optional<Splits> splits = deriveSplits(operations[queue[i]], user, use.operand);
+      if (!splits)
+        continue;
+      queue.push_back(use.operation);
+      if (*splits == user.splits)
+        continue;
+      before.emplace_back(use.operation, user.splits);
+      for (unsigned near : getNeighbourhood(use.operation))
+        affected.insert(near);
+      steps.emplace_back(use.operation, *splits);
+      // Later users follow these splits, so they are set at once; the costs are
+      // compared when the chain is complete.
+      operations[use.operation].splits = *splits;
+    }
+  }
+  if (steps.empty())
+    return false;
+  std::vector<unsigned> around(affected.begin(), affected.end());
+  for (const auto &[op, splits] : before)
+    setSplits(op, splits);
+  double cost = getCostOf(around);
+  for (const auto &[op, splits] : steps)
+    setSplits(op, splits);
+  if (isLess(getCostOf(around), cost))
+    return true;
+  for (const auto &[op, splits] : before)
+    setSplits(op, splits);
+  return false;
+}
+
+void DivisionGraph::improve(SearchEffort effort) {
+  // Every step makes the sum smaller, so this ends; the limit is for the clock.
+  constexpr int kMaxSweeps = 8;
+  int sweeps = effort == SearchEffort::Everything ? kMaxSweeps : 2;
+  for (int sweep = 0; sweep < sweeps; ++sweep) {
+    bool changed = false;
+    for (unsigned number = 0; number < operations.size(); ++number) {
+      bool isMatmul = operations[number].cost.matmul.has_value();
+      if (!isMatmul && effort != SearchEffort::Everything)
+        continue;
+      if (!operations[number].isFixed && tryAllSplits(number))
+        changed = true;
+      if (tryPropagation(number))
+        changed = true;
+    }
+    if (!changed)
+      return;
+  }
+}
+
+} // namespace spyre::planning
