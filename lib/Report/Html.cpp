@@ -77,8 +77,8 @@ std::string fixed(double value, int digits) {
 std::string microseconds(double ns) { return fixed(ns / 1000, ns < 1e5 ? 2 : 1); }
 
 std::string bytes(int64_t count) {
-  if (count >= 10000000)
-    return fixed(double(count) / 1e6, 1) + " MB";
+  if (count >= 1000000)
+    return fixed(double(count) / 1e6, count < 100000000 ? 2 : 1) + " MB";
   if (count >= 10000)
     return fixed(double(count) / 1e3, 1) + " kB";
   return std::to_string(count) + " B";
