@@ -312,8 +312,13 @@ LogicalResult PlacementAttr::verify(function_ref<InFlightDiagnostic()> emitError
 
 LogicalResult DistributionAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t cores,
                                        ArrayRef<int64_t> slices, AffineMap map) {
+  // Every core's slice is computed below; descriptors have the same limit.
+  constexpr int64_t kMaxCores = 4096;
   if (cores < 1)
     return emitError() << "a distribution needs at least one core";
+  if (cores > kMaxCores)
+    return emitError() << "a distribution over " << cores << " cores: no more than " << kMaxCores
+                       << " are supported";
   if (map.getNumDims() != 1 || map.getNumSymbols() != 0)
     return emitError() << "the map goes from the core's number to a slice a dim";
   if (map.getNumResults() != slices.size())

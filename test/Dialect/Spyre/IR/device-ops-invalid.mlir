@@ -91,3 +91,11 @@ func.func @view(%x: tensor<4x8xf16>) -> tensor<8x5xf16> {
   %0 = spyre.view %x[d1, d0] : tensor<4x8xf16> -> tensor<8x5xf16>
   return %0 : tensor<8x5xf16>
 }
+
+// -----
+
+func.func @holding() {
+  // expected-error @+1 {{a distribution over 2147483647 cores: no more than 4096 are supported}}
+  %0 = spyre.alloc lx(0) holding<cores 2147483647, slices[1], (d0) -> (0)> : !spyre.buffer<64xf16, #spyre.layout<[1, 64], order [0], SEN169_FP16>, lx>
+  return
+}
