@@ -1,0 +1,50 @@
+//===- NestingTest.cpp - Texts that nest too deep for a parser ------------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Support/Nesting.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+using spyre::findTooDeepNesting;
+using spyre::kMaxTextNesting;
+
+namespace {
+
+std::string repeat(const std::string &text, int count) {
+  std::string result;
+  for (int i = 0; i < count; ++i)
+    result += text;
+  return result;
+}
+
+TEST(Nesting, NamesTheFirstBracketBeyondTheLimit) {
+  for (const char *open : {"(", "[", "{", "<"}) {
+    EXPECT_FALSE(findTooDeepNesting(repeat(open, kMaxTextNesting)));
+    auto place = findTooDeepNesting("a\n  " + repeat(open, kMaxTextNesting + 1));
+    ASSERT_TRUE(place);
+    EXPECT_EQ(place->line, 2);
+    EXPECT_EQ(place->column, kMaxTextNesting + 3);
+  }
+  EXPECT_TRUE(findTooDeepNesting(repeat("([{<", 100)));
+}
+
+TEST(Nesting, WhatIsNoNesting) {
+  EXPECT_FALSE(findTooDeepNesting(repeat("(", kMaxTextNesting) + repeat(")", 10000)));
+  EXPECT_FALSE(findTooDeepNesting(repeat("{ }", 10000)));
+  EXPECT_FALSE(findTooDeepNesting("\"" + repeat("(\\\"", 10000) + "\""));
+  EXPECT_FALSE(findTooDeepNesting("// " + repeat("(", 10000) + "\n"));
+  EXPECT_FALSE(findTooDeepNesting("// " + repeat("(", 10000)));
+  EXPECT_FALSE(findTooDeepNesting("ML\xEFR" + repeat("(", 10000)));
+  // Arrows and comparisons close nothing that is open.
+  EXPECT_TRUE(findTooDeepNesting(repeat("(->", kMaxTextNesting + 1)));
+  // A string that never ends leaves the next line alone.
+  EXPECT_TRUE(findTooDeepNesting("\"abc\n" + repeat("(", kMaxTextNesting + 1)));
+}
+
+} // namespace
