@@ -9,39 +9,17 @@
 # 9 fraction bits, which the device's 16-bit format holds exactly.
 """Programs of one operation each, with PyTorch's results, for test/conformance/programs.py."""
 
-import argparse
-import hashlib
-import json
-import pathlib
-
 import numpy as np
 import torch
-from torch_mlir import fx
+from export import SIZES, arguments, shard_of, to_nine_fraction_bits, wide, write_manifest, write_program
 
-SIZES = (1, 2, 31, 33, 63, 64, 65, 100, 127, 129, 200, 257)
 FIXED = ((32, 200), (67, 255), (1, 1), (3, 5, 130))
 
 
-class Program(torch.nn.Module):
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def forward(self, *args):
-        return self.function(*args)
-
-
 def rms_norm_written_out(x, weight):
-    y = x.to(torch.float64 if x.dtype == torch.float64 else torch.float32)
+    y = wide(x)
     y = y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-5)
     return weight * y.to(x.dtype)
-
-
-def to_nine_fraction_bits(x):
-    """The nearest value with 9 fraction bits, as float16; subnormals of float16 become 0."""
-    mantissa, exponent = np.frexp(np.asarray(x, np.float64))
-    y = np.ldexp(np.rint(mantissa * 1024) / 1024, exponent)
-    return torch.from_numpy(np.where(np.abs(y) < 2.0**-14, 0, y).astype(np.float16))
 
 
 def make_case(kind, shape, extra, rng):
@@ -92,49 +70,16 @@ def plan(seed, count):
 
 def export(folder, name, kind, shape, extra, seed):
     function, inputs = make_case(kind, shape, extra, np.random.default_rng(seed))
-    module = Program(function).eval()
-    with torch.no_grad():
-        out = module(*inputs)
-        ref = module(*(x.double() for x in inputs))
-    entry = {"name": name, "func": "main", "tier": 1, "cls": "device", "note": ""}
-    forms = {
-        "file": ("", {"output_type": "raw"}),
-        "torch_form": (".torch", {"output_type": "torch"}),
-        "nodecomp_form": (".nodecomp", {"output_type": "raw", "decomposition_table": {}}),
-    }
-    for key, (suffix, options) in forms.items():
-        text = str(fx.export_and_import(module, *inputs, func_name="main", **options))
-        (folder / f"{name}{suffix}.mlir").write_text(text)
-        entry[key] = f"{name}{suffix}.mlir"
-        if key == "file":
-            entry["bytes"] = len(text.encode())
-            entry["sha256"] = hashlib.sha256(text.encode()).hexdigest()
-    arrays = {f"in{i}": x.numpy() for i, x in enumerate(inputs)}
-    arrays.update(out0=out.numpy(), ref0=ref.numpy().astype(np.float32))
-    arrays.update(in_dtypes=np.array(["float16"] * len(inputs)), out_dtypes=np.array(["float16"]))
-    np.savez_compressed(folder / f"{name}.npz", **arrays)
-    entry["npz"] = f"{name}.npz"
-    entry["inputs"] = [{"dtype": "float16", "shape": list(x.shape)} for x in inputs]
-    entry["results"] = [f"!torch.vtensor<[{','.join(map(str, out.shape))}],f16>"]
-    rms = float(ref.square().mean().sqrt())
-    entry["torch_err_over_rms"] = [round(float((out.double() - ref).abs().max()) / rms, 6) if rms else 0.0]
-    return entry
+    return write_program(folder, name, function, inputs, forms=("torch", "nodecomp"), tier=1)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--shard", default="0/1", help="I/N: every Nth case from the Ith on, from 0")
-    parser.add_argument("--count", type=int, default=72, help="cases of all shards together")
-    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser = arguments(__doc__, 72)
     options = parser.parse_args()
-    index, shards = (int(part) for part in options.shard.split("/"))
-    if not 0 <= index < shards:
-        parser.error("--shard I/N needs 0 <= I < N")
+    index, shards = shard_of(parser, options.shard)
     options.out.mkdir(parents=True, exist_ok=True)
     entries = [export(options.out, *case) for case in plan(options.seed, options.count)[index::shards]]
-    lines = ",\n".join(json.dumps(entry) for entry in entries)
-    (options.out / "manifest.json").write_text(f"[\n{lines}\n]\n")
+    write_manifest(options.out, entries)
     print(f"{len(entries)} programs in {options.out}")
 
 

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# generate_layers.py - Exports layers and their parts at sizes that fit nothing
+#
+# Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Case N of a seed is the same whatever the shard and the count: its kind follows
+# from N, its sizes, data and forms are drawn from (seed, N). With --run the
+# programs are also compiled, run and compared, by programs.py. How to run it at
+# length is in docs/developer/testing.md.
+"""Norms, MLPs, attention, rotary embedding, layers, elementwise programs, reductions and moved
+data at sizes such as 1, 31, 65 and 257, with PyTorch's results, for test/conformance/programs.py."""
+
+import functools
+import multiprocessing
+import os
+import pathlib
+import subprocess
+import sys
+
+import torch
+from export import arguments, shard_of, write_manifest, write_program
+from layer_kinds import KINDS as LAYERS
+from layer_kinds import Draw
+from pointwise_kinds import KINDS as POINTWISE
+
+# One turn: kinds with many variants come more than once.
+TURN = (
+    "layer_norm", "movement", "attention", "broadcast", "rope", "reduction", "mha", "softmax", "movement",
+    "sdpa", "compare", "gelu_mlp", "movement", "rms_norm", "decoder_layer", "unary", "matmul", "broadcast",
+    "movement", "attention", "swiglu_mlp", "reduction", "layer_norm_written", "compare", "encoder_layer",
+)  # fmt: skip
+KINDS = {**LAYERS, **POINTWISE}
+CONFORMANCE = pathlib.Path(__file__).resolve().parent.parent / "conformance"
+
+
+def make(folder, seed, number):
+    """Exports case `number` of a seed; returns its manifest entry."""
+    kind = TURN[number % len(TURN)]
+    d = Draw([seed, number], torch.float16)
+    if d.flag(0.2):
+        d.dtype = torch.bfloat16
+    extra = d.choice((), (), (), ("torch",), ("nodecomp",))
+    own_weights = d.flag(0.1) and d.dtype != torch.bfloat16  # bfloat16 constants need another package
+    torch.set_num_threads(1)
+    function, inputs = KINDS[kind](d)
+    constants = range(1, len(inputs)) if own_weights else ()
+    size = "x".join(map(str, inputs[0].shape)) or "scalar"
+    name = f"{number:05d}_{kind}_{size}_{'bf16' if d.dtype == torch.bfloat16 else 'f16'}"
+    try:
+        return write_program(
+            folder, name, function, inputs, forms=extra, constants=constants, exact=kind == "movement", note=kind
+        )
+    except Exception as error:
+        raise RuntimeError(f"case {number} of seed {seed} ({name}) cannot be exported") from error
+
+
+def main():
+    parser = arguments(__doc__, 200)
+    parser.add_argument("--only", help="numbers of cases, for example 7,12: these and no others")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes that export")
+    parser.add_argument("--run", nargs="*", metavar="FLAG", help="run programs.py on the folder, with these flags")
+    parser.add_argument("--kind", help="only cases of this kind", choices=sorted(KINDS))
+    # What follows --run is for programs.py, its flags included.
+    words = sys.argv[1:]
+    rest = []
+    if "--run" in words:
+        at = words.index("--run")
+        words, rest = words[: at + 1], words[at + 1 :]
+    options = parser.parse_args(words)
+    numbers = [int(n) for n in options.only.split(",")] if options.only else range(options.count)
+    if options.kind:
+        numbers = [n for n in numbers if TURN[n % len(TURN)] == options.kind]
+    index, shards = shard_of(parser, options.shard)
+    numbers = numbers[index::shards]
+    options.out.mkdir(parents=True, exist_ok=True)
+    with multiprocessing.get_context("fork").Pool(options.jobs) as pool:
+        entries = pool.map(functools.partial(make, options.out, options.seed), numbers, chunksize=1)
+    write_manifest(options.out, entries)
+    print(f"{len(entries)} programs in {options.out}", flush=True)
+    if options.run is not None:
+        sys.exit(subprocess.call([sys.executable, CONFORMANCE / "programs.py", options.out, *rest]))
+
+
+if __name__ == "__main__":
+    main()
