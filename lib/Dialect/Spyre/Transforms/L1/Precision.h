@@ -93,6 +93,10 @@ private:
   void *getIsland(Operation *op) const;
 };
 
+/// Means and variances that the program computes in f64 become f32; fails, after an
+/// error, where other f64 operations are left.
+LogicalResult narrowStatistics(func::FuncOp func);
+
 /// Applies every rule until none applies.
 void applyPrecisionRules(F32Region &region);
 

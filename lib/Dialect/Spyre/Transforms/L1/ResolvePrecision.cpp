@@ -508,6 +508,8 @@ struct ResolvePrecisionPass : mlir::spyre::impl::SpyreResolvePrecisionBase<Resol
     func::FuncOp func = getOperation();
     if (func.isExternal())
       return;
+    if (failed(narrowStatistics(func)))
+      return signalPassFailure();
     IRRewriter rewriter(&getContext());
     func.walk([&](DeviceOpInterface op) { recoverMean(op, rewriter); });
     func.walk([&](DeviceOpInterface op) { recoverSilu(op, rewriter); });
