@@ -16,6 +16,7 @@
 #include "spyre/Compiler/ReportFacts.h"
 #include "spyre/Device/Device.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
+#include "spyre/Dialect/Spyre/Transforms/LaunchSpec.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscBundleDialect.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscDialect.h"
 #include "spyre/Runtime/Program.h"
@@ -59,11 +60,14 @@ private:
   LogicalResult parse();
   LogicalResult runStage(StringRef name, function_ref<void(OpPassManager &)> build);
   LogicalResult dump(StringRef name);
+  /// The module as text; large constants elided if \p elide.
+  std::string print(bool elide);
   LogicalResult write(const std::string &outputDirectory);
   LogicalResult writeReport();
   /// Notes what the module consists of after a stage, if there is to be a report.
   void countStage(StringRef name, double seconds);
-  /// The one bundle function with its launch spec.
+  /// Writes the kernel beside its launch spec.
+  LogicalResult writeKernel(::spyre::AtomicDirectory &directory);
   FailureOr<runtime::Program> makeProgram();
   LogicalResult fail(const Twine &message) {
     return emitError(UnknownLoc::get(&context)) << message;
@@ -78,6 +82,8 @@ private:
   std::optional<SourceMgrDiagnosticHandler> diagnostics;
   OwningOpRef<ModuleOp> module;
   unsigned stageIndex = 0;
+  /// What the caller of the one planned function passes.
+  std::optional<runtime::LaunchSpec> launchSpec;
   std::vector<::spyre::report::Stage> reportStages;
 };
 } // namespace
@@ -114,6 +120,19 @@ LogicalResult Compilation::parse() {
   return success();
 }
 
+std::string Compilation::print(bool elide) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  OpPrintingFlags flags;
+  if (elide) {
+    flags.elideLargeElementsAttrs(16);
+    flags.elideLargeResourceString(64);
+  }
+  (*module)->print(os, flags);
+  text += '\n';
+  return text;
+}
+
 LogicalResult Compilation::dump(StringRef name) {
   if (options.dumpStages.empty())
     return success();
@@ -121,13 +140,7 @@ LogicalResult Compilation::dump(StringRef name) {
     return fail("cannot make folder '" + options.dumpStages + "': " + error.message());
   std::string path =
       options.dumpStages + "/" + std::to_string(stageIndex++) + "-" + name.str() + ".mlir";
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  OpPrintingFlags flags;
-  flags.elideLargeElementsAttrs(16);
-  flags.elideLargeResourceString(64);
-  (*module)->print(os, flags);
-  text += '\n';
+  std::string text = print(/*elide=*/true);
   if (auto message = ::spyre::writeFileAtomically(
           path, [&](std::ostream &out) { out.write(text.data(), text.size()); }))
     return fail(*message);
@@ -165,23 +178,18 @@ LogicalResult Compilation::writeReport() {
 }
 
 FailureOr<runtime::Program> Compilation::makeProgram() {
-  func::FuncOp bundle;
-  for (auto func : module->getOps<func::FuncOp>())
-    bundle = func;
-  std::optional<runtime::LaunchSpec> spec;
-  if (bundle)
-    spec = mlir::sdscbundle::getLaunchSpec(bundle);
-  if (!spec)
+  if (!launchSpec)
     return module->emitError()
            << "the program's arguments have no roles; it cannot be launched as a program";
   runtime::Program program;
-  program.name = bundle.getName().str();
+  program.name = launchSpec->kernelName;
+  program.target = options.target;
   program.device = options.device;
   runtime::LaunchBundle launch;
   launch.bundle = "bundles/0";
   std::vector<runtime::ProgramStep> before, after;
   std::set<std::string> inputs;
-  for (const runtime::ArgumentSpec &argument : spec->arguments) {
+  for (const runtime::ArgumentSpec &argument : launchSpec->arguments) {
     if (argument.role == runtime::Role::Constant) {
       launch.buffers.emplace_back();
       continue;
@@ -210,6 +218,19 @@ FailureOr<runtime::Program> Compilation::makeProgram() {
   return program;
 }
 
+LogicalResult Compilation::writeKernel(::spyre::AtomicDirectory &directory) {
+  std::string text = print(/*elide=*/false);
+  if (auto message = directory.write("bundles/0/kernel.ktir.mlir", [&](std::ostream &os) {
+        os.write(text.data(), text.size());
+      }))
+    return fail(*message);
+  if (auto message = directory.write("bundles/0/launch_spec.json", [&](std::ostream &os) {
+        runtime::writeLaunchSpec(*launchSpec, os, options.pretty);
+      }))
+    return fail(*message);
+  return success();
+}
+
 LogicalResult Compilation::write(const std::string &outputDirectory) {
   Clock::time_point start = Clock::now();
   FailureOr<runtime::Program> program = makeProgram();
@@ -218,12 +239,17 @@ LogicalResult Compilation::write(const std::string &outputDirectory) {
   ::spyre::AtomicDirectory directory;
   if (auto message = directory.open(outputDirectory, {"program.json"}))
     return fail(*message);
-  ::spyre::sdsc::WriteOptions writeOptions;
-  writeOptions.form = options.superdscForm == "2026-06" ? ::spyre::sdsc::Form::June2026
-                                                        : ::spyre::sdsc::Form::August2026;
-  writeOptions.pretty = options.pretty;
-  if (failed(mlir::sdsc::writeBundleFiles(*module, directory, "bundles/0/", writeOptions)))
-    return failure();
+  if (options.target == "ktir") {
+    if (failed(writeKernel(directory)))
+      return failure();
+  } else {
+    ::spyre::sdsc::WriteOptions writeOptions;
+    writeOptions.form = options.superdscForm == "2026-06" ? ::spyre::sdsc::Form::June2026
+                                                          : ::spyre::sdsc::Form::August2026;
+    writeOptions.pretty = options.pretty;
+    if (failed(mlir::sdsc::writeBundleFiles(*module, directory, "bundles/0/", writeOptions)))
+      return failure();
+  }
   if (auto message = directory.write("program.json", [&](std::ostream &os) {
         runtime::writeProgram(*program, os, options.pretty);
       }))
@@ -249,9 +275,17 @@ LogicalResult Compilation::run(const std::string &outputDirectory) {
     return failure();
   for (auto func : module->getOps<func::FuncOp>())
     ::spyre::compiler::collectPlanFacts(func, stats);
-  if (failed(runStage("superdsc", [&](OpPassManager &pm) {
-        ::spyre::compiler::buildSuperDSCPipeline(pm, lower);
-      })))
+  for (auto func : module->getOps<func::FuncOp>())
+    if (!func.isExternal())
+      launchSpec = mlir::spyre::makeLaunchSpec(func);
+  if (launchSpec)
+    launchSpec->poolInBytes = stats.poolInBytes;
+  LogicalResult emitted = options.target == "ktir"
+                              ? runStage("ktir", ::spyre::compiler::buildKTIRPipeline)
+                              : runStage("superdsc", [&](OpPassManager &pm) {
+                                  ::spyre::compiler::buildSuperDSCPipeline(pm, lower);
+                                });
+  if (failed(emitted))
     return failure();
   stats.numBundles = 1;
   if (failed(write(outputDirectory)) || failed(writeReport()))

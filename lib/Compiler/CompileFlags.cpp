@@ -45,9 +45,7 @@ spyre::compiler::makeOptions(const CompileFlagValues &flags) {
   CompileOptions options;
   if (flags.optLevel < 0 || flags.optLevel > 3)
     return "-O" + std::to_string(flags.optLevel) + ": optimisation levels are 0 to 3";
-  if (flags.target == "ktir")
-    return std::string("--target=ktir is not supported yet; use superdsc");
-  if (flags.target != "superdsc")
+  if (flags.target != "superdsc" && flags.target != "ktir")
     return "--target=" + flags.target + ": known targets are superdsc and ktir";
   if (flags.form != "2026-06" && flags.form != "2026-08")
     return "--superdsc-form=" + flags.form + ": known forms are 2026-06 and 2026-08";
@@ -64,6 +62,7 @@ spyre::compiler::makeOptions(const CompileFlagValues &flags) {
   options.optLevel = flags.optLevel;
   options.cores = flags.cores;
   options.device = flags.device;
+  options.target = flags.target;
   options.superdscForm = flags.form;
   options.pretty = flags.pretty;
   options.dumpStages = flags.dumpStages;

@@ -30,6 +30,7 @@ struct CompileOptions {
   int optLevel = 2;
   int64_t cores = 0;            ///< 0: what the level says
   std::string device = "spyre"; ///< variant name
+  std::string target = "superdsc"; ///< or "ktir"
   std::string superdscForm = "2026-08";
   bool pretty = false;
   std::string dumpStages;     ///< directory for one file a stage, or empty

@@ -52,8 +52,9 @@ std::string nameDim(unsigned dim) { return "d" + std::to_string(dim); }
 
 class OperationPlanner {
 public:
-  OperationPlanner(DeviceOpInterface op, const ::spyre::Device &device, Kernel &kernel)
-      : device(device), kernel(kernel) {
+  OperationPlanner(DeviceOpInterface op, const ::spyre::Device &device, int64_t capacityInBytes,
+                   Kernel &kernel)
+      : device(device), capacityInBytes(capacityInBytes), kernel(kernel) {
     result.op = op;
     StringRef name = op.getOpFuncName();
     result.info = ::spyre::lookupOpFunc({name.data(), name.size()});
@@ -90,6 +91,7 @@ private:
   }
 
   const ::spyre::Device &device;
+  int64_t capacityInBytes; ///< LX for tiles
   Kernel &kernel;
   std::string reason;
   int64_t elements = 0; ///< in a stick, the same for all operands
@@ -303,17 +305,8 @@ int64_t OperationPlanner::getBytes() const {
 /// Tiles that fit in the LX that resident buffers leave: while they do not, the
 /// part whose next smaller divisor saves most is cut.
 bool OperationPlanner::chooseTiles() {
-  int64_t resident = 0;
-  result.op->getParentOfType<func::FuncOp>().walk([&](AllocOp alloc) {
-    DistributionAttr held = alloc.getDistributionAttr();
-    PlacementAttr placement = alloc.getPlacementAttr();
-    if (held && placement && placement.getKind() == PlacementKind::LX)
-      resident = std::max(resident, placement.getAddressInBytes() +
-                                        getSizePerCore(alloc.getType(), held.getSlices()));
-  });
-  int64_t budget = device.getUsableLXInBytes() - resident;
   result.tileSizes = result.getExtents();
-  while (getBytes() > budget) {
+  while (getBytes() > capacityInBytes) {
     std::optional<unsigned> best;
     int64_t bestBytes = getBytes(), bestSize = 0;
     for (auto [p, part] : llvm::enumerate(result.parts)) {
@@ -332,7 +325,7 @@ bool OperationPlanner::chooseTiles() {
     }
     if (!best)
       return refuse("its smallest tiles take " + std::to_string(getBytes()) +
-                    " bytes of LX; a core has " + std::to_string(budget) + " left");
+                    " bytes of LX; a core has " + std::to_string(capacityInBytes) + " left");
     result.tileSizes[*best] = bestSize;
   }
   return true;
@@ -402,10 +395,16 @@ FailureOr<std::optional<std::string>> OperationPlanner::run() {
 }
 
 FailureOr<Kernel> ktir::planKernel(func::FuncOp func, const ::spyre::Device &device,
-                                   SmallVectorImpl<Refusal> &refusals) {
+                                   int64_t capacityInBytes, SmallVectorImpl<Refusal> &refusals) {
   Kernel kernel;
+  int64_t residentInBytes = 0;
   func.walk([&](AllocOp alloc) {
     PlacementAttr placement = alloc.getPlacementAttr();
+    DistributionAttr held = alloc.getDistributionAttr();
+    if (held && placement && placement.getKind() == PlacementKind::LX)
+      residentInBytes =
+          std::max(residentInBytes, placement.getAddressInBytes() +
+                                        getSizePerCore(alloc.getType(), held.getSlices()));
     if (!placement || placement.getKind() != PlacementKind::Pool)
       return;
     kernel.hasPool = true;
@@ -413,6 +412,8 @@ FailureOr<Kernel> ktir::planKernel(func::FuncOp func, const ::spyre::Device &dev
         std::max(kernel.poolInBytes,
                  placement.getAddressInBytes() + alloc.getType().getLayout().getSizeInBytes());
   });
+  if (capacityInBytes == 0)
+    capacityInBytes = device.getUsableLXInBytes() - residentInBytes;
   bool isBroken = false;
   func.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op == func || isa<AllocOp, arith::ConstantOp, func::ReturnOp, scf::YieldOp>(op))
@@ -421,12 +422,12 @@ FailureOr<Kernel> ktir::planKernel(func::FuncOp func, const ::spyre::Device &dev
       refusals.push_back({op, "loops are not emitted yet", nullptr, {}});
       return;
     }
-    auto device_op = dyn_cast<DeviceOpInterface>(op);
-    if (!device_op) {
+    auto deviceOp = dyn_cast<DeviceOpInterface>(op);
+    if (!deviceOp) {
       refusals.push_back({op, "has no place in a kernel", nullptr, {}});
       return;
     }
-    OperationPlanner planner(device_op, device, kernel);
+    OperationPlanner planner(deviceOp, device, capacityInBytes, kernel);
     FailureOr<std::optional<std::string>> reason = planner.run();
     if (failed(reason)) {
       isBroken = true;

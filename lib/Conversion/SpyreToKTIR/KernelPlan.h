@@ -102,10 +102,11 @@ struct Refusal {
   std::string note;
 };
 
-/// Describes \p func; what cannot be emitted is added to \p refusals. Fails with a
-/// diagnostic where the plan itself is broken (a buffer without a place).
+/// Describes \p func; what cannot be emitted is added to \p refusals. Tiles take at
+/// most \p capacityInBytes of LX (0: what resident buffers leave of the device's).
+/// Fails with a diagnostic where the plan itself is broken (a buffer without a place).
 FailureOr<Kernel> planKernel(func::FuncOp func, const ::spyre::Device &device,
-                             SmallVectorImpl<Refusal> &refusals);
+                             int64_t capacityInBytes, SmallVectorImpl<Refusal> &refusals);
 
 /// Adds the operations that depend on another core's operation through device
 /// memory: KTIR orders nothing between compute tiles.

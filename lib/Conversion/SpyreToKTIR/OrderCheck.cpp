@@ -24,12 +24,26 @@ using namespace mlir::spyre;
 using namespace mlir::spyre::ktir;
 
 namespace {
+/// More than any device has.
+constexpr int64_t kMaxTiles = 64;
+
 /// One stick's history.
 struct StickState {
-  int writer = -1; ///< core; -1: nobody yet
+  int64_t writer = -1; ///< core; -1: nobody yet
   unsigned writeOp = 0;
-  unsigned readOp = 0;
-  std::bitset<64> readers; ///< cores since the last write
+  /// Cores that read it since, in earlier operations (the last of them: readOp) and
+  /// in operation currentOp.
+  std::bitset<kMaxTiles> readers, currentReaders;
+  unsigned readOp = 0, currentOp = 0;
+
+  void enter(unsigned operation) {
+    if (currentOp != operation && currentReaders.any()) {
+      readers |= currentReaders;
+      readOp = currentOp;
+      currentReaders.reset();
+    }
+    currentOp = operation;
+  }
 };
 
 struct Access {
@@ -69,6 +83,14 @@ void forEachStick(const Kernel &kernel, const KernelOp &op, const KernelOperand 
 void ktir::checkOrder(const Kernel &kernel, SmallVectorImpl<Refusal> &refusals) {
   if (kernel.numTiles < 2)
     return;
+  if (kernel.numTiles > kMaxTiles) {
+    refusals.push_back({kernel.operations.front().op,
+                        "the order between more than " + std::to_string(kMaxTiles) +
+                            " compute tiles is not checked yet",
+                        nullptr,
+                        {}});
+    return;
+  }
   // Accesses by memory: an argument, the pool, or absolute addresses.
   std::map<std::pair<int, unsigned>, SmallVector<Access>> memories;
   for (auto [n, op] : llvm::enumerate(kernel.operations))
@@ -91,11 +113,9 @@ void ktir::checkOrder(const Kernel &kernel, SmallVectorImpl<Refusal> &refusals) 
       for (int64_t core = 0, e = op.getNumSlices(); core < e && !refusal; ++core)
         forEachStick(kernel, op, op.operands[access.operand], core, [&](int64_t stick) {
           StickState &state = sticks[stick];
-          bool isForeignWrite = state.writer >= 0 && state.writer != core;
-          std::bitset<64> others = state.readers;
-          others.reset(core);
+          state.enter(access.operation);
           auto refuse = [&](StringRef verb, StringRef past, int64_t other, unsigned otherOp) {
-            if (refusal || otherOp == access.operation)
+            if (refusal)
               return;
             refusal = Refusal{op.op,
                               ("core " + Twine(core) + " " + verb + " what core " + Twine(other) +
@@ -105,20 +125,22 @@ void ktir::checkOrder(const Kernel &kernel, SmallVectorImpl<Refusal> &refusals) 
                                   .str(),
                               kernel.operations[otherOp].op, ("it " + past + " here").str()};
           };
-          if (isForeignWrite)
+          if (state.writer >= 0 && state.writer != core && state.writeOp != access.operation)
             refuse(isWrite(access) ? "overwrites" : "reads", "has written", state.writer,
                    state.writeOp);
           if (!isWrite(access)) {
-            state.readers.set(core);
-            state.readOp = access.operation;
+            state.currentReaders.set(core);
             return;
           }
+          std::bitset<kMaxTiles> others = state.readers;
+          others.reset(core);
           if (others.any())
             refuse("overwrites", "has read", static_cast<int64_t>(others._Find_first()),
                    state.readOp);
           state.writer = core;
           state.writeOp = access.operation;
           state.readers.reset();
+          state.currentReaders.reset();
         });
       if (refusal)
         refusals.push_back(std::move(*refusal));

@@ -87,6 +87,7 @@ private:
 };
 
 struct ConvertSpyreToKTIRPass : mlir::spyre::impl::ConvertSpyreToKTIRBase<ConvertSpyreToKTIRPass> {
+  using ConvertSpyreToKTIRBase::ConvertSpyreToKTIRBase;
   void runOnOperation() override;
 };
 } // namespace
@@ -388,7 +389,7 @@ void ConvertSpyreToKTIRPass::runOnOperation() {
       return signalPassFailure();
     }
   SmallVector<Refusal> refusals;
-  FailureOr<Kernel> kernel = planKernel(func, *device, refusals);
+  FailureOr<Kernel> kernel = planKernel(func, *device, capacity, refusals);
   if (failed(kernel))
     return signalPassFailure();
   // What is refused anyway has no place in the order.

@@ -16,16 +16,15 @@
 #include "EmitInput.h"
 #include "spyre/Device/Device.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
+#include "spyre/Dialect/Spyre/Transforms/LaunchSpec.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscBundleDialect.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscDialect.h"
-#include "spyre/Layout/TensorLayout.h"
 #include "spyre/Target/SuperDSC/DescriptorConversion.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Path.h"
 
 namespace mlir::spyre {
@@ -60,8 +59,6 @@ private:
                    runtime::Launch &launch);
   /// Address of argument \p index where addresses are concrete.
   FailureOr<int64_t> getArgumentAddress(unsigned index, Operation *user);
-  /// What the caller must pass; nothing for arguments without a role.
-  std::optional<runtime::LaunchSpec> makeLaunchSpec();
 
   func::FuncOp func;
   Options options;
@@ -250,46 +247,6 @@ LogicalResult FunctionEmitter::emitBlock(Block &block, std::vector<runtime::Step
   return success();
 }
 
-std::optional<runtime::LaunchSpec> FunctionEmitter::makeLaunchSpec() {
-  runtime::LaunchSpec spec;
-  spec.kernelName = func.getName().str();
-  spec.poolInBytes = plan.poolInBytes;
-  spec.symbolicArguments = options.symbolic;
-  for (auto [i, type] : llvm::enumerate(func.getArgumentTypes())) {
-    auto buffer = cast<BufferType>(type);
-    auto role = func.getArgAttrOfType<StringAttr>(i, kRoleAttr);
-    // A hand-written plan may say nothing about its caller.
-    if (!role || (role.getValue() != "constant" && !func.getArgAttr(i, kArrayAttr)) ||
-        (role.getValue() == "input_output" && !func.getArgAttr(i, kResultAttr)))
-      return std::nullopt;
-    runtime::ArgumentSpec argument;
-    argument.role = llvm::StringSwitch<runtime::Role>(role.getValue())
-                        .Case("input", runtime::Role::Input)
-                        .Case("output", runtime::Role::Output)
-                        .Case("input_output", runtime::Role::InputOutput)
-                        .Default(runtime::Role::Constant);
-    if (auto array = func.getArgAttrOfType<StringAttr>(i, kArrayAttr))
-      argument.array = array.str();
-    if (auto result = func.getArgAttrOfType<StringAttr>(i, kResultAttr))
-      argument.result = result.str();
-    if (auto tail = func.getArgAttrOfType<StringAttr>(i, kTailAttr))
-      argument.tail = tail.str();
-    Attribute value = func.getArgAttr(i, kValueAttr);
-    if (auto integer = dyn_cast_or_null<IntegerAttr>(value))
-      argument.value = static_cast<double>(integer.getInt());
-    else if (auto number = dyn_cast_or_null<FloatAttr>(value))
-      argument.value = number.getValueAsDouble();
-    argument.shape.assign(buffer.getShape().begin(), buffer.getShape().end());
-    argument.dtype = *getHostType(buffer.getElementType());
-    ::spyre::layout::TensorLayout layout = buffer.getTensorLayout();
-    argument.deviceSize = ::spyre::layout::getDeviceSizes(layout);
-    argument.strideMap = ::spyre::layout::getStrideMap(layout);
-    argument.deviceFormat = layout.format;
-    spec.arguments.push_back(std::move(argument));
-  }
-  return spec;
-}
-
 LogicalResult FunctionEmitter::run() {
   if (!llvm::hasSingleElement(func.getBody()))
     return func.emitError() << "a bundle is one block with loops";
@@ -302,8 +259,11 @@ LogicalResult FunctionEmitter::run() {
   if (failed(emitBlock(func.getBody().front(), plan.steps)))
     return failure();
   func::FuncOp bundle = buildBundleFunction(builder, func.getLoc(), plan, options.symbolic);
-  if (std::optional<runtime::LaunchSpec> spec = makeLaunchSpec())
+  if (std::optional<runtime::LaunchSpec> spec = makeLaunchSpec(func)) {
+    spec->poolInBytes = plan.poolInBytes;
+    spec->symbolicArguments = options.symbolic;
     sdscbundle::setLaunchSpec(bundle, *spec);
+  }
   if (plan.hasPool && options.symbolic)
     bundle->setAttr("sdscbundle.has_pool", builder.getUnitAttr());
   func.erase();

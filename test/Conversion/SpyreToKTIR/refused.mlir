@@ -87,6 +87,19 @@ func.func @order(%x: !h, %o: !h) {
 
 // -----
 
+// An operation in place that another core has read before.
+!h = !spyre.buffer<64x128xf16, #spyre.layout<[2, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+// expected-error @+1 {{'in_place' cannot be emitted as KTIR: 1 operation is not supported}}
+func.func @in_place(%x: !h, %o: !h) {
+  // expected-note @+1 {{'spyre.abs': it has read here}}
+  spyre.abs (d0 = 64 / 16, d1 = 128 / 2) ins(%x[d0, d1]) outs(%o[d0, d1]) : !h -> !h
+  // expected-note @+1 {{'spyre.neg': core 0 overwrites what core 16 has read before, through device memory}}
+  spyre.neg (d0 = 64 / 32, d1 = 128) ins(%x[d0, d1]) outs(%x[d0, d1]) : !h -> !h
+  return
+}
+
+// -----
+
 !h = !spyre.buffer<64x64xf16, #spyre.layout<[1, 64, 64], order [0, 1], SEN169_FP16>, hbm>
 func.func @unplaced(%x: !h) {
   // expected-note @+1 {{allocated here}}

@@ -46,6 +46,9 @@ def ConvertSpyreToKTIR : Pass<"convert-spyre-to-ktir", "::mlir::ModuleOp"> {
       ktdp.store %r, %to : ...
     ```
   }];
+  let options = [
+    Option<"capacity", "capacity", "int64_t", "0",
+           "Bytes of LX for the tiles of an operation; 0: what the device has left">];
   let dependentDialects = ["::mlir::ktdp::KtdpDialect", "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",

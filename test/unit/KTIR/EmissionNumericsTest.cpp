@@ -1,0 +1,331 @@
+//===- EmissionNumericsTest.cpp - Emitted kernels give the right numbers -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Programs and hand-written plans go through the emission and are run by the plain
+// interpreter beside this file, on memory that is NaN wherever the caller has not
+// written. Results are compared with what the operations mean on logical
+// coordinates: pointwise operations exactly, contractions within the rounding of
+// their f32 sum.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KtirInterpreter.h"
+
+#include "spyre/Compiler/Pipelines.h"
+#include "spyre/Conversion/SpyreToKTIR/SpyreToKTIR.h"
+#include "spyre/Dialect/KTIR/IR/KtdpDialect.h"
+#include "spyre/Dialect/KTIR/Transforms/Passes.h"
+#include "spyre/Dialect/Spyre/IR/SpyreOps.h"
+#include "spyre/Layout/TensorLayout.h"
+#include "spyre/Numerics/DL16.h"
+#include "spyre/Tools/Register.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <random>
+
+using namespace mlir;
+namespace layout = ::spyre::layout;
+
+namespace {
+/// An argument of the planned function, on the host.
+struct Array {
+  layout::TensorLayout layout;
+  std::vector<int64_t> shape;
+  std::vector<float> values; ///< row-major
+  int64_t address = 0;
+  std::string role;
+  float constant = 0;
+
+  float at(std::vector<int64_t> point) const {
+    int64_t index = 0;
+    for (size_t i = 0; i < shape.size(); ++i)
+      index = index * shape[i] + point[i];
+    return values[index];
+  }
+};
+
+/// Calls \p visit with each point of \p shape.
+void forEachPoint(const std::vector<int64_t> &shape,
+                  const std::function<void(const std::vector<int64_t> &)> &visit) {
+  std::vector<int64_t> point(shape.size(), 0);
+  while (true) {
+    visit(point);
+    size_t i = shape.size();
+    while (i > 0 && ++point[i - 1] == shape[i - 1])
+      point[--i] = 0;
+    if (i == 0)
+      return;
+  }
+}
+
+using Expected = std::function<double(const std::vector<Array> &, const std::vector<int64_t> &)>;
+
+class EmissionNumerics : public testing::Test {
+protected:
+  /// Compiles \p text (a program, or a plan where \p cores is negative), runs it
+  /// and compares every output argument with \p expected. \p tolerance is in units
+  /// of DL16's last place; \p capacity limits the LX for tiles.
+  void check(const std::string &text, int64_t cores, const Expected &expected, double tolerance = 0,
+             int64_t capacity = 0) {
+    DialectRegistry registry;
+    ::spyre::registerAllDialects(registry);
+    MLIRContext context(registry);
+    std::string diagnostics;
+    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+      diagnostics += diagnostic.str() + "\n";
+      for (Diagnostic &note : diagnostic.getNotes())
+        diagnostics += note.str() + "\n";
+      return success();
+    });
+    OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+    ASSERT_TRUE(module) << diagnostics;
+    if (cores >= 0) {
+      ::spyre::compiler::LowerOptions options;
+      options.cores = cores;
+      PassManager pm(&context);
+      ::spyre::compiler::buildPlanPipeline(pm, options);
+      ASSERT_TRUE(succeeded(pm.run(*module))) << diagnostics;
+    }
+    std::vector<Array> arrays = describeArguments(*module->getOps<func::FuncOp>().begin());
+    PassManager pm(&context);
+    mlir::spyre::ConvertSpyreToKTIROptions conversion;
+    conversion.capacity = capacity;
+    pm.addPass(mlir::spyre::createConvertSpyreToKTIR(conversion));
+    pm.addPass(ktdp::createKtirCheckLegality());
+    ASSERT_TRUE(succeeded(pm.run(*module))) << diagnostics;
+    func::FuncOp kernel = *module->getOps<func::FuncOp>().begin();
+    // Whatever order the compute tiles run in, the result is the same.
+    for (bool reversed : {false, true})
+      compare(kernel, arrays, expected, tolerance, reversed);
+    numTiles = ktdp::getGrid(kernel)->front();
+    hasLoop = false;
+    kernel.walk([&](Operation *op) { hasLoop |= op->getName().getStringRef() == "scf.for"; });
+  }
+
+  int64_t numTiles = 0;
+  bool hasLoop = false;
+
+private:
+  std::vector<Array> describeArguments(func::FuncOp planned) {
+    std::vector<Array> arrays;
+    std::mt19937 random(7);
+    std::uniform_int_distribution<int> number(-64, 64);
+    for (auto [i, type] : llvm::enumerate(planned.getArgumentTypes())) {
+      auto buffer = cast<mlir::spyre::BufferType>(type);
+      Array array;
+      array.layout = buffer.getTensorLayout();
+      array.shape = buffer.getShape().vec();
+      array.role = "input";
+      if (auto role = planned.getArgAttrOfType<StringAttr>(i, mlir::spyre::kRoleAttr))
+        array.role = role.str();
+      if (auto value = planned.getArgAttrOfType<FloatAttr>(i, mlir::spyre::kValueAttr))
+        array.constant = ::spyre::roundToDL16(static_cast<float>(value.getValueAsDouble()));
+      forEachPoint(array.shape,
+                   [&](const auto &) { array.values.push_back(number(random) / 16.0f); });
+      arrays.push_back(std::move(array));
+    }
+    return arrays;
+  }
+
+  void compare(func::FuncOp kernel, std::vector<Array> arrays, const Expected &expected,
+               double tolerance, bool reversed) {
+    // Arguments lie apart in memory; between them everything is NaN.
+    std::vector<int64_t> addresses;
+    int64_t end = 1024;
+    if (auto pool = kernel->getAttrOfType<IntegerAttr>(ktdp::kPoolBytesAttr)) {
+      addresses.push_back(end);
+      end += pool.getInt() + 1024;
+    }
+    for (Array &array : arrays) {
+      array.address = end;
+      addresses.push_back(end);
+      end += layout::getSizeInBytes(array.layout) + 1024;
+    }
+    std::vector<uint8_t> memory(end, 0xff);
+    for (const Array &array : arrays) {
+      if (array.role == "output")
+        continue;
+      // Copy-in fills the padding with zeros, a constant's stick with its value.
+      auto put = [&](int64_t element, float value) {
+        uint16_t code = ::spyre::encodeDL16(value);
+        std::memcpy(&memory[array.address + 2 * element], &code, 2);
+      };
+      for (int64_t i = 0, e = layout::getSizeInBytes(array.layout) / 2; i < e; ++i)
+        put(i, array.role == "constant" ? array.constant : 0);
+      if (array.role == "constant")
+        continue;
+      forEachPoint(array.shape, [&](const std::vector<int64_t> &point) {
+        put(layout::getDeviceOffset(array.layout, point), array.at(point));
+      });
+    }
+    std::string error = ktirtest::run(kernel, memory, addresses, reversed);
+    ASSERT_EQ(error, "");
+    int64_t wrong = 0, outputs = 0;
+    for (const Array &array : arrays) {
+      if (array.role != "output")
+        continue;
+      ++outputs;
+      forEachPoint(array.shape, [&](const std::vector<int64_t> &point) {
+        uint16_t code;
+        std::memcpy(&code,
+                    &memory[array.address + 2 * layout::getDeviceOffset(array.layout, point)], 2);
+        double got = ::spyre::decodeDL16(code), want = expected(arrays, point);
+        double bound = tolerance * std::ldexp(std::max(std::fabs(want), 0x1p-10), -9);
+        if (!(std::fabs(got - want) <= bound) && wrong++ < 5)
+          ADD_FAILURE() << "got " << got << ", expected " << want << " at "
+                        << testing::PrintToString(point);
+      });
+    }
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(outputs, 1);
+  }
+};
+
+std::string tensorType(std::vector<int64_t> shape) {
+  std::string text = "!torch.vtensor<[";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += (i ? "," : "") + std::to_string(shape[i]);
+  return text + "],f16>";
+}
+
+std::string makeAdd(std::vector<int64_t> shape) {
+  std::string type = tensorType(shape);
+  return "func.func @main(%a: " + type + ", %b: " + type + ") -> " + type +
+         " {\n  %int1 = torch.constant.int 1\n  %0 = torch.aten.add.Tensor %a, %b, %int1 : " +
+         type + ", " + type + ", !torch.int -> " + type + "\n  return %0 : " + type + "\n}\n";
+}
+
+std::string makeProduct(std::vector<int64_t> x, std::vector<int64_t> y, std::vector<int64_t> o) {
+  std::string name = x.size() == 2 ? "torch.aten.mm" : "torch.aten.bmm";
+  return "func.func @main(%a: " + tensorType(x) + ", %b: " + tensorType(y) + ") -> " +
+         tensorType(o) + " {\n  %0 = " + name + " %a, %b : " + tensorType(x) + ", " +
+         tensorType(y) + " -> " + tensorType(o) + "\n  return %0 : " + tensorType(o) + "\n}\n";
+}
+
+double expectSum(const std::vector<Array> &arrays, const std::vector<int64_t> &point) {
+  return ::spyre::roundToDL16(arrays[0].at(point) + arrays[1].at(point));
+}
+
+/// Sum over k of x[..., m, k] * y[..., k, n].
+double expectProduct(const std::vector<Array> &arrays, const std::vector<int64_t> &point) {
+  const Array &x = arrays[0], &y = arrays[1];
+  double sum = 0;
+  for (int64_t k = 0; k < x.shape.back(); ++k) {
+    std::vector<int64_t> px = point, py = point;
+    px.back() = k;
+    py[py.size() - 2] = k;
+    sum += static_cast<double>(x.at(px)) * y.at(py);
+  }
+  return sum;
+}
+} // namespace
+
+TEST_F(EmissionNumerics, AddOnOneCore) {
+  check(makeAdd({67, 255}), 1, expectSum);
+  EXPECT_EQ(numTiles, 1);
+}
+
+TEST_F(EmissionNumerics, AddOnAllCores) {
+  check(makeAdd({64, 256}), 32, expectSum);
+  EXPECT_EQ(numTiles, 32);
+}
+
+TEST_F(EmissionNumerics, AddOfOddShapes) {
+  for (std::vector<int64_t> shape : std::vector<std::vector<int64_t>>{
+           {1, 1}, {5, 1}, {130}, {3, 5, 130}, {32, 200}, {2, 3, 4, 70}})
+    check(makeAdd(shape), 32, expectSum);
+}
+
+TEST_F(EmissionNumerics, MatmulOnAllCores) {
+  check(makeProduct({32, 256}, {256, 128}, {32, 128}), 32, expectProduct, 1);
+  EXPECT_EQ(numTiles, 32);
+}
+
+TEST_F(EmissionNumerics, MatmulOfOddShapes) {
+  check(makeProduct({5, 100}, {100, 70}, {5, 70}), 1, expectProduct, 1);
+  check(makeProduct({67, 130}, {130, 65}, {67, 65}), 1, expectProduct, 1);
+  check(makeProduct({16, 64}, {64, 200}, {16, 200}), 8, expectProduct, 1);
+}
+
+TEST_F(EmissionNumerics, BatchedMatmul) {
+  check(makeProduct({4, 16, 64}, {4, 64, 48}, {4, 16, 48}), 32, expectProduct, 1);
+}
+
+TEST_F(EmissionNumerics, Tiles) {
+  check(makeAdd({48, 200}), 2, expectSum, 0, /*capacity=*/2048);
+  EXPECT_TRUE(hasLoop);
+  // The sum, the columns and the rows are cut.
+  check(makeProduct({8, 256}, {256, 128}, {8, 128}), 2, expectProduct, 1, /*capacity=*/12000);
+  EXPECT_TRUE(hasLoop);
+  check(makeProduct({2, 12, 130}, {2, 130, 192}, {2, 12, 192}), 1, expectProduct, 1, 10000);
+  EXPECT_TRUE(hasLoop);
+}
+
+TEST_F(EmissionNumerics, MatmulWithSplitColumns) {
+  check(R"(
+    !x = !spyre.buffer<16x100xf16, #spyre.layout<[2, 16, 64], order [0, 1], SEN169_FP16>, hbm>
+    !y = !spyre.buffer<100x256xf16, #spyre.layout<[4, 128, 64], order [0, 1], SEN169_FP16>, hbm>
+    !o = !spyre.buffer<16x256xf16, #spyre.layout<[4, 16, 64], order [0, 1], SEN169_FP16>, hbm>
+    func.func @main(%x: !x, %y: !y, %o: !o {spyre.role = "output"}) {
+      spyre.batchmatmul (d0 = 16 / 8, d1 = 256 / 4, d2 = 100) k_fast
+        ins(%x[d0, d2], %y[d2, d1]) outs(%o[d0, d1]) : !x, !y -> !o
+      return
+    })",
+        -1, expectProduct, 1);
+  EXPECT_EQ(numTiles, 32);
+}
+
+TEST_F(EmissionNumerics, ResidentIntermediate) {
+  // (x + row) * constant, the sum in LX.
+  check(R"(
+    !h = !spyre.buffer<64x130xf16, #spyre.layout<[3, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+    !l = !spyre.buffer<64x130xf16, #spyre.layout<[3, 64, 64], order [0, 1], SEN169_FP16>, lx>
+    !v = !spyre.buffer<130xf16, #spyre.layout<[3, 64], order [0], SEN169_FP16>, hbm>
+    !s = !spyre.buffer<f16, #spyre.layout<[1, 64], order [], SEN169_FP16>, hbm>
+    func.func @main(%x: !h, %row: !v, %c: !s {spyre.role = "constant", spyre.value = 0.3},
+                    %o: !h {spyre.role = "output"}) {
+      %t = spyre.alloc lx(2048) holding<cores 32, slices[32, 1], (c) -> (c, 0)> : !l
+      spyre.add (d0 = 64 / 32, d1 = 130) ins(%x[d0, d1], %row[d1]) outs(%t[d0, d1]) : !h, !v -> !l
+      spyre.mul (d0 = 64 / 32, d1 = 130) ins(%t[d0, d1], %c[]) outs(%o[d0, d1]) : !l, !s -> !h
+      return
+    })",
+        -1, [](const std::vector<Array> &arrays, const std::vector<int64_t> &point) {
+          float sum = ::spyre::roundToDL16(arrays[0].at(point) + arrays[1].at({point[1]}));
+          return ::spyre::roundToDL16(sum * arrays[2].constant);
+        });
+}
+
+TEST_F(EmissionNumerics, PoolAndIdleCores) {
+  // -|x|, then its two halves: the last operation has more cores than the others.
+  check(R"(
+    !h = !spyre.buffer<64x128xf16, #spyre.layout<[2, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+    func.func @main(%x: !h, %y: !h, %o: !h {spyre.role = "output"}) {
+      %t = spyre.alloc pool(0) : !h
+      %u = spyre.alloc pool(16384) : !h
+      spyre.abs (d0 = 64 / 8, d1 = 128 / 2) ins(%x[d0, d1]) outs(%t[d0, d1]) : !h -> !h
+      spyre.neg (d0 = 64 / 8, d1 = 128 / 2) ins(%t[d0, d1]) outs(%u[d0, d1]) : !h -> !h
+      spyre.identity (d0 = 64 / 8, d1 = 128 / 2) ins(%u[d0, d1]) outs(%o[d0, d1]) : !h -> !h
+      %v = spyre.alloc pool(32768) : !h
+      spyre.maximum (d0 = 32 / 16, d1 = 128 / 2)
+        ins(%y[d0, d1], %y[d0 + 32, d1]) outs(%v[d0 + 32, d1]) : !h, !h -> !h
+      return
+    })",
+        -1, [](const std::vector<Array> &arrays, const std::vector<int64_t> &point) {
+          return -std::fabs(arrays[0].at(point));
+        });
+  EXPECT_EQ(numTiles, 32);
+}
