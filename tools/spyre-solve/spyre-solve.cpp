@@ -19,6 +19,7 @@
 #include "spyre/Support/ReadFile.h"
 
 #include <charconv>
+#include <cstring>
 #include <iostream>
 #include <map>
 
