@@ -22,6 +22,7 @@
 #include "spyre/Runtime/Program.h"
 #include "spyre/Support/AtomicDirectory.h"
 #include "spyre/Support/JsonWriter.h"
+#include "spyre/Support/Nesting.h"
 #include "spyre/Target/SuperDSC/BundleDirectory.h"
 #include "spyre/Target/SuperDSC/DescriptorConversion.h"
 
@@ -96,7 +97,11 @@ LogicalResult Compilation::parse() {
     return fail(message);
   sources = std::make_shared<llvm::SourceMgr>();
   diagnostics.emplace(*sources, &context);
+  StringRef text = file->getBuffer();
   sources->AddNewSourceBuffer(std::move(file), SMLoc());
+  if (auto place = ::spyre::findTooDeepNesting(std::string_view(text.data(), text.size())))
+    return emitError(FileLineColLoc::get(&context, inputFile, place->line, place->column))
+           << "nested deeper than " << ::spyre::kMaxTextNesting << " levels";
   module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     return failure();
@@ -118,6 +123,21 @@ LogicalResult Compilation::parse() {
   if (!(*module)->hasAttr(mlir::spyre::kDeviceAttr))
     (*module)->setAttr(mlir::spyre::kDeviceAttr, StringAttr::get(&context, options.device));
   return success();
+}
+
+/// The level that the arguments of \p module's functions are of: 3 with buffers, 2
+/// with laid-out tensors, else 1 or torch.
+static int getLevel(ModuleOp module) {
+  int level = 1;
+  for (auto func : module.getOps<func::FuncOp>())
+    for (Type type : func.getArgumentTypes()) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      if (isa<mlir::spyre::BufferType>(type))
+        level = 3;
+      else if (tensor && isa_and_nonnull<mlir::spyre::LayoutAttr>(tensor.getEncoding()))
+        level = std::max(level, 2);
+    }
+  return level;
 }
 
 std::string Compilation::print(bool elide) {
@@ -220,9 +240,8 @@ FailureOr<runtime::Program> Compilation::makeProgram() {
 
 LogicalResult Compilation::writeKernel(::spyre::AtomicDirectory &directory) {
   std::string text = print(/*elide=*/false);
-  if (auto message = directory.write("bundles/0/kernel.ktir.mlir", [&](std::ostream &os) {
-        os.write(text.data(), text.size());
-      }))
+  if (auto message = directory.write("bundles/0/kernel.ktir.mlir",
+                                     [&](std::ostream &os) { os.write(text.data(), text.size()); }))
     return fail(*message);
   if (auto message = directory.write("bundles/0/launch_spec.json", [&](std::ostream &os) {
         runtime::writeLaunchSpec(*launchSpec, os, options.pretty);
@@ -267,11 +286,14 @@ LogicalResult Compilation::run(const std::string &outputDirectory) {
   ::spyre::compiler::LowerOptions lower;
   lower.optLevel = options.optLevel;
   lower.cores = options.cores;
-  if (failed(runStage("l1", [&](OpPassManager &pm) { ::spyre::compiler::buildL1Stage(pm); })) ||
-      failed(
-          runStage("l2", [&](OpPassManager &pm) { ::spyre::compiler::buildL2Stage(pm, lower); })) ||
-      failed(runStage("planned",
-                      [&](OpPassManager &pm) { ::spyre::compiler::buildL3Stage(pm, lower); })))
+  int level = getLevel(*module);
+  auto l1 = [&](OpPassManager &pm) { ::spyre::compiler::buildL1Stage(pm); };
+  auto l2 = [&](OpPassManager &pm) { ::spyre::compiler::buildL2Stage(pm, lower); };
+  auto l3 = [&](OpPassManager &pm) {
+    ::spyre::compiler::buildL3Stage(pm, lower, /*hasBuffers=*/level == 3);
+  };
+  if ((level < 2 && failed(runStage("l1", l1))) || (level < 3 && failed(runStage("l2", l2))) ||
+      failed(runStage("planned", l3)))
     return failure();
   for (auto func : module->getOps<func::FuncOp>())
     ::spyre::compiler::collectPlanFacts(func, stats);

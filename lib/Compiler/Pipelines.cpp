@@ -31,13 +31,14 @@ void buildL2Stage(OpPassManager &pm, const LowerOptions &options) {
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreVerifyLayouts());
 }
 
-void buildL3Stage(OpPassManager &pm, const LowerOptions &options) {
+void buildL3Stage(OpPassManager &pm, const LowerOptions &options, bool hasBuffers) {
   mlir::spyre::SpyreDivideWorkOptions division;
   division.cores = options.cores != 0 ? options.cores : options.optLevel == 0 ? 1 : 0;
   division.search = options.optLevel >= 2;
   division.exhaustive = options.optLevel >= 3;
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreDivideWork(division));
-  pm.addPass(mlir::spyre::createSpyreBufferize());
+  if (!hasBuffers)
+    pm.addPass(mlir::spyre::createSpyreBufferize());
   mlir::spyre::SpyrePlaceBuffersOptions placement;
   placement.useLX = options.optLevel > 0;
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyrePlaceBuffers(placement));

@@ -12,6 +12,7 @@
 #include "spyre/Planning/DivisionCost.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace spyre::planning {
 
@@ -85,6 +86,74 @@ cost::MatmulShape getMatmulShape(const DivisionProblem &problem, const Splits &s
   return shape;
 }
 
+/// \p problem as the device walks it: dims that are in a stick go on to its end, in
+/// every operand whose memory goes on that far.
+static DivisionProblem padToSticks(DivisionProblem problem) {
+  for (size_t dim = 0; dim < problem.dims.size(); ++dim) {
+    int64_t &extent = problem.dims[dim].extent;
+    extent = getNumUnits(problem.dims[dim]) * problem.dims[dim].elementsPerStick;
+    for (DivisionOperand &operand : problem.operands)
+      operand.deviceCoordinates.extents[dim] = extent;
+  }
+  return problem;
+}
+
+/// How many values \p expr takes over the iteration space.
+static int64_t countPlaces(const layout::IndexExpr &expr, const std::vector<int64_t> &extents) {
+  std::vector<std::pair<int64_t, int64_t>> steps; // step, number of values
+  for (const layout::Digit &digit : expr.digits) {
+    int64_t values = (extents[digit.input] + digit.divisor - 1) / digit.divisor;
+    if (digit.modulus > 0)
+      values = std::min(values, digit.modulus);
+    if (values > 1 && digit.coefficient != 0)
+      steps.emplace_back(std::abs(digit.coefficient), values);
+  }
+  std::sort(steps.begin(), steps.end());
+  int64_t places = 1, reach = 0;
+  bool isExact = true;
+  for (auto [step, values] : steps) {
+    isExact &= step > reach;
+    places *= values;
+    reach += step * (values - 1);
+  }
+  // Values that coincide are at most as many as lie between first and last.
+  return isExact ? places : std::min(places, reach + 1);
+}
+
+/// Bytes of \p operand that all cores together touch, each stick once.
+static int64_t getTouchedInBytes(const DivisionProblem &problem, const DivisionOperand &operand,
+                                 CostClass costClass) {
+  size_t rank = operand.deviceSizes.size(), outer = rank - operand.stickRank;
+  const auto &coordinates = operand.deviceCoordinates.results;
+  int64_t bytes = operand.bytesPerElement;
+  for (size_t i = 0; i < rank; ++i)
+    bytes *= i < outer ? std::min(countPlaces(coordinates[i], operand.deviceCoordinates.extents),
+                                  operand.deviceSizes[i])
+                       : operand.deviceSizes[i];
+  // A stick dim of extent 1 is no dim of the iteration space, but is walked to the
+  // end of its stick, too: a restickify and a cast find it in memory as a padded
+  // dim of the other operand.
+  if (costClass != CostClass::Restickify && costClass != CostClass::Cast)
+    return bytes;
+  for (const DivisionOperand &other : problem.operands) {
+    if (&other == &operand || !other.deviceCoordinates.results.back().digits.empty())
+      continue;
+    int64_t padded = other.deviceSizes.back();
+    if (costClass == CostClass::Cast)
+      padded /= std::max<int64_t>(1, operand.deviceSizes.back());
+    for (size_t i = 0; i < outer && padded > 1; ++i)
+      if (coordinates[i].digits.empty() && coordinates[i].constant == 0 &&
+          operand.deviceSizes[i] == padded)
+        return bytes * padded;
+  }
+  return bytes;
+}
+
+static bool endsInsideOfSticks(const DivisionProblem &problem) {
+  return std::any_of(problem.dims.begin(), problem.dims.end(),
+                     [](const DivisionDim &dim) { return dim.extent % dim.elementsPerStick != 0; });
+}
+
 cost::OpProblem getCostProblem(const DivisionProblem &problem, const Splits &splits,
                                std::optional<CostClass> costClass) {
   cost::OpProblem result;
@@ -94,10 +163,13 @@ cost::OpProblem getCostProblem(const DivisionProblem &problem, const Splits &spl
   if (result.costClass == CostClass::Matmul && !isMatmul(problem))
     result.costClass = CostClass::Pointwise;
   result.numCores = getNumCores(splits);
-  Splits whole(problem.dims.size(), 1);
-  for (const DivisionOperand &operand : problem.operands) {
+  std::optional<DivisionProblem> padded;
+  if (endsInsideOfSticks(problem))
+    padded = padToSticks(problem);
+  const DivisionProblem &walked = padded ? *padded : problem;
+  for (const DivisionOperand &operand : walked.operands) {
     cost::Operand o;
-    o.sizeInBytes = getFootprintInBytes(problem, operand, whole);
+    o.sizeInBytes = getTouchedInBytes(walked, operand, result.costClass);
     o.memory = operand.isInDeviceMemory ? cost::Memory::HBM : cost::Memory::LX;
     o.isOutput = operand.isOutput;
     for (unsigned dim = 0; dim < problem.dims.size() && !operand.isOutput; ++dim)

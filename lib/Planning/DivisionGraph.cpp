@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Local search. A step changes one operation, or one and all that follow it
-// pointwise; the sum over the operations around it decides. What the placement
+// Local search. A step changes one operation, or all pointwise operations and
+// reductions that follow one; the sum over the operations around it decides. What the placement
 // does later (lifetimes, a full scratchpad) is not known here: a value is counted
 // as resident if every core reads just what it wrote and its part fits.
 //
@@ -215,7 +215,8 @@ std::optional<Splits> DivisionGraph::deriveSplits(const Operation &producer, con
   return splits;
 }
 
-/// Divides what follows \p number pointwise as it is divided itself.
+/// Divides the pointwise operations and reductions that follow \p number as it is
+/// divided itself.
 bool DivisionGraph::tryPropagation(unsigned number) {
   std::vector<std::pair<unsigned, Splits>> before;
   std::vector<std::pair<unsigned, Splits>> steps;
@@ -224,8 +225,9 @@ bool DivisionGraph::tryPropagation(unsigned number) {
   for (size_t i = 0; i < queue.size(); ++i) {
     for (const Use &use : operations[queue[i]].uses) {
       const Operation &user = operations[use.operation];
-      if (user.isFixed || user.problem.kind != OperationKind::Pointwise ||
-          !seen.insert(use.operation).second)
+      bool follows = user.problem.kind == OperationKind::Pointwise ||
+                     user.problem.kind == OperationKind::Reduction;
+      if (user.isFixed || !follows || !seen.insert(use.operation).second)
         continue;
       std::optional<Splits> splits = deriveSplits(operations[queue[i]], user, use.operand);
       if (!splits)

@@ -10,6 +10,7 @@
 # of tier 1, which it must compile.
 """What spyre-compile plans, spyre-run counts, traces and reports."""
 
+import gzip
 import html.parser
 import json
 import math
@@ -86,6 +87,54 @@ def test_planned_bytes_and_time_are_the_counted_ones(tmp_path, entry, level):
         if entry.get("npz") or entry["tier"] == 1:
             real = counted(tmp_path, directory)
             assert {k: walk[k] for k in COUNTS} == {k: real[k] for k in COUNTS}, source.name
+
+
+def unaligned():
+    with gzip.open(DATA / "unaligned" / "cases.jsonl.gz", "rt") as file:
+        return [json.loads(line) for line in file]
+
+
+def test_planned_bytes_of_unaligned_shapes(tmp_path):
+    """Sticks that are only partly data are moved whole, and so are the dims of matmuls and restickifies."""
+    for case in unaligned():
+        source = tmp_path / (case["name"] + ".mlir")
+        source.write_text(case["mlir"])
+        for level in ("-O0", "-O2"):
+            directory, planned = compiled(tmp_path, source, level)
+            walk = counted(tmp_path, directory, "--cost-only")
+            assert walk["hbm_read_bytes_counted"] == planned["hbm_read_bytes"], (case["name"], level)
+            assert walk["hbm_write_bytes_counted"] == planned["hbm_write_bytes"], (case["name"], level)
+            assert math.isclose(walk["modelled_us"], planned["modelled_us"], rel_tol=1e-9), (case["name"], level)
+
+
+LOOP = """
+!h = !spyre.buffer<64x64xf16, #spyre.layout<[1, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+func.func @loop(%x: !h {spyre.array = "in0", spyre.role = "input"}, %o: !h {spyre.array = "out0", spyre.role = "output"}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  scf.for %i = %c0 to %c4 step %c1 {
+    spyre.exp (d0 = 16 / 4, d1 = 64) loops(%i) ins(%x[d0 + s0 * 16, d1]) outs(%o[d0 + s0 * 16, d1]) : !h -> !h
+  }
+  return
+}
+"""
+
+
+def test_loops_count_every_trip(tmp_path):
+    source = tmp_path / "loop.mlir"
+    source.write_text(LOOP)
+    directory, planned = compiled(tmp_path, source)
+    # Four times 16 sticks in and 16 out, balanced: 2 / 150 + 0.00574 ns a byte.
+    assert planned["hbm_read_bytes"] == planned["hbm_write_bytes"] == 4 * 16 * 128
+    assert math.isclose(planned["modelled_us"], 4 * 16 * 128 * (2 / 150 + 0.00574) / 1000, rel_tol=1e-9)
+    for flags in (["--cost-only"], []):
+        stats = counted(tmp_path, directory, *flags)
+        assert stats["device_ops"] == 4
+        assert stats["hbm_read_bytes_counted"] == stats["hbm_write_bytes_counted"] == 4 * 16 * 128
+        assert math.isclose(stats["modelled_us"], planned["modelled_us"], rel_tol=1e-9)
+    page = reported(tmp_path, source)
+    assert "4 times" in page
 
 
 @pytest.mark.parametrize("entry", manifest(1, 2), ids=lambda e: e["name"])

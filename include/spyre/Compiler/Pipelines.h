@@ -28,10 +28,11 @@ struct LowerOptions : public mlir::PassPipelineOptions<LowerOptions> {
 };
 
 /// The stages: torch to L1; L1 to L2, verified; L2 to a placed and verified L3.
-/// Each leaves alone what is already below it.
+/// Each leaves alone what is already below it. \p hasBuffers: the program is one of
+/// L3, with buffers that may lack a place.
 void buildL1Stage(mlir::OpPassManager &pm);
 void buildL2Stage(mlir::OpPassManager &pm, const LowerOptions &options);
-void buildL3Stage(mlir::OpPassManager &pm, const LowerOptions &options);
+void buildL3Stage(mlir::OpPassManager &pm, const LowerOptions &options, bool hasBuffers = false);
 /// All three.
 void buildPlanPipeline(mlir::OpPassManager &pm, const LowerOptions &options);
 /// From there to sdsc and sdscbundle.

@@ -139,6 +139,33 @@ TEST(DivisionGraphTest, WhatFollowsAMatmulIsDividedLikeIt) {
   EXPECT_FALSE(graph.isResident(product)); // nobody reads it
 }
 
+TEST(DivisionGraphTest, ReductionsFollow) {
+  // Scores of 8 heads, and a softmax over them. The others cut rows only; if the
+  // product is cut along the heads by hand, they are better cut like it.
+  auto makeScores = [](std::vector<std::vector<unsigned>> operands) {
+    return makeOp(operands.back().size() == 3 ? OperationKind::Pointwise : OperationKind::Reduction,
+                  {8, 512, 512}, operands);
+  };
+  Op product = makeOp(OperationKind::Matmul, {8, 512, 512, 64}, {{0, 1, 3}, {0, 3, 2}, {0, 1, 2}});
+  Op max = makeScores({{0, 1, 2}, {0, 1}});
+  max.costClass = CostClass::StickReduction;
+  Op sub = makeScores({{0, 1, 2}, {0, 1}, {0, 1, 2}}), exp = makeScores({{0, 1, 2}, {0, 1, 2}});
+  DivisionGraph graph(device());
+  graph.addOperation(product.problem, product.costClass, product.access, {8, 4, 1, 1}, true);
+  for (const Op *op : {&max, &sub, &exp})
+    graph.addOperation(op->problem, op->costClass, op->access, {1, 8, 1});
+  graph.addUse(0, 1, 0);
+  graph.addUse(0, 2, 0);
+  graph.addUse(1, 2, 1);
+  graph.addUse(2, 3, 0);
+  EXPECT_FALSE(graph.isResident(0));
+  graph.improve(SearchEffort::Matmuls);
+  for (unsigned op : {1, 2, 3})
+    EXPECT_EQ(graph.getSplits(op), (Splits{8, 4, 1})) << op;
+  for (unsigned op : {0, 1, 2})
+    EXPECT_TRUE(graph.isResident(op)) << op;
+}
+
 TEST(DivisionGraphTest, WhatIsFixedStays) {
   DivisionGraph graph(device());
   Op op = makeMatmul(512, 4096, 4096);
