@@ -17,6 +17,7 @@
 #include "spyre/Dialect/Spyre/IR/AffineConversion.h"
 #include "spyre/Dialect/Spyre/Transforms/Passes.h"
 #include "spyre/Layout/TensorLayout.h"
+#include "spyre/OpFunc/OpFuncTable.h"
 
 namespace mlir::spyre {
 #define GEN_PASS_DEF_SPYREASSIGNLAYOUTS
@@ -68,6 +69,7 @@ private:
     setLayout(value, makeLayout(type, type.getRank() - 1));
   }
   LogicalResult finish(DeviceOpInterface op);
+  LogicalResult assignSparseCast(DeviceOpInterface op);
 
   func::FuncOp func;
   LayoutCopies copies;
@@ -81,6 +83,13 @@ struct AssignLayoutsPass : mlir::spyre::impl::SpyreAssignLayoutsBase<AssignLayou
   }
 };
 } // namespace
+
+/// True if \p op changes the format of its operand, and so the elements a stick.
+static bool isCast(DeviceOpInterface op) {
+  StringRef name = op.getOpFuncName();
+  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
+  return info && info->stickRule == ::spyre::StickRule::Cast;
+}
 
 //===----------------------------------------------------------------------===//
 // Results
@@ -413,6 +422,9 @@ LogicalResult LayoutAssigner::assignPointwise(DeviceOpInterface op) {
   if (best.cost == kImpossible)
     return op->emitOpError() << "has no stick dim with which its result can be written";
 
+  if (isCast(op) && planOperand(op, 0, std::nullopt).kind == OperandPlan::Fits)
+    return assignSparseCast(op);
+
   DeviceOpInterface write;
   if (!best.inPlace) {
     write = splitOffWrite(op);
@@ -426,6 +438,66 @@ LogicalResult LayoutAssigner::assignPointwise(DeviceOpInterface op) {
   if (failed(finish(op)))
     return failure();
   return write ? assignPointwise(write) : success();
+}
+
+/// A cast of one element a stick: a cast maps whole sticks of the narrower format to
+/// several of the wider one, so lane 0 alone cannot be cast. All lanes of the narrower
+/// format's stick repeat the element, are cast, and lane 0 is copied on.
+LogicalResult LayoutAssigner::assignSparseCast(DeviceOpInterface op) {
+  Value source = op.getInputs()[0], result = op.getResultTensor();
+  auto getElements = [](Value value) {
+    Type element = cast<RankedTensorType>(value.getType()).getElementType();
+    return ::spyre::getElementsPerStick(*getDeviceFormat(element));
+  };
+  SmallVector<int64_t> extents(op.getExtents()), wide(extents);
+  wide.push_back(std::max(getElements(source), getElements(result)));
+  unsigned rank = extents.size();
+  AffineMap all = builder.getMultiDimIdentityMap(rank + 1),
+            lane0 = builder.getMultiDimIdentityMap(rank).insertResult(
+                builder.getAffineConstantExpr(0), rank);
+  auto getWideType = [&](Value value) {
+    auto type =
+        RankedTensorType::get(wide, cast<RankedTensorType>(value.getType()).getElementType());
+    return RankedTensorType::get(wide, type.getElementType(), makeLayout(type, rank));
+  };
+  builder.setInsertionPoint(op);
+  auto build = [&](StringRef opFunc, Value input, ArrayRef<int64_t> over, AffineMap from,
+                   RankedTensorType type, AffineMap to, Value init) -> FailureOr<Value> {
+    DeviceOpSpec spec;
+    spec.opFunc = opFunc;
+    spec.inputs = {input};
+    spec.output = init;
+    spec.resultType = type;
+    spec.extents.assign(over.begin(), over.end());
+    spec.maps = {from, to};
+    DeviceOpInterface built = buildDeviceOp(builder, op->getLoc(), spec);
+    if (failed(finish(built)))
+      return failure();
+    return built.getResultTensor();
+  };
+  AffineMap from =
+      AffineMap::get(rank + 1, 0, op.getInputMap(0).getResults(), builder.getContext());
+  FailureOr<Value> repeated = build("identity", source, wide, from, getWideType(source), all, {});
+  if (failed(repeated))
+    return failure();
+  FailureOr<Value> converted =
+      build(op.getOpFuncName(), *repeated, wide, all, getWideType(result), all, {});
+  if (failed(converted))
+    return failure();
+  std::optional<LayoutAttr> layout = chooseResultLayout(op, std::nullopt);
+  if (!layout)
+    return op->emitOpError() << "has no layout that the device can execute: one element a stick "
+                                "cannot be written in place";
+  auto type = cast<RankedTensorType>(result.getType());
+  FailureOr<Value> written =
+      build("identity", *converted, extents, lane0,
+            RankedTensorType::get(type.getShape(), type.getElementType(), *layout),
+            op.getOutputMap(), op.getOutput());
+  if (failed(written))
+    return failure();
+  result.replaceAllUsesWith(*written);
+  op->erase();
+  return success();
 }
 
 LogicalResult LayoutAssigner::finish(DeviceOpInterface op) {
