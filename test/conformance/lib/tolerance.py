@@ -350,8 +350,9 @@ def compare(got, out, dtype, ref=None, traits=None, scale=1.0):
         return compare_complex(got, out, dtype, scale)
     if dtype not in formats.FLOATS:
         return compare_exact(got, out, traits)
-    got = np.asarray(formats.to_float64(got, dtype))
-    out = np.asarray(formats.to_float64(out, dtype))
+    # NumPy turns arrays of rank 0 into scalars, which take no masks.
+    got = np.atleast_1d(formats.to_float64(got, dtype))
+    out = np.atleast_1d(formats.to_float64(out, dtype))
     if traits.moves_only:
         return compare_moved(got, out, dtype)
     if dtype in formats.FLOAT8:
