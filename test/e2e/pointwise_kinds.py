@@ -195,6 +195,40 @@ def wide_sum(x, dims):
     return wide(x).square().sum(dims) + 1.0
 
 
+# --- f32 in the middle and at the edge -----------------------------------------
+
+
+def island(d):
+    """16-bit values that meet f32 ones: weights, residuals and results in f32."""
+    shape = d.shape(d.choice(1, 2, 2, 3), 20000)
+    x, y = d.data(*shape), d.data(*shape).float()
+    w = d.scales(shape[-1]).float()
+    way = d.choice("scale", "residual", "widen", "narrow", "only", "norm", "layer_norm", "sum", "softmax")
+
+    def narrow(value, like):
+        # In the reference run everything is float64 already.
+        return value if like.dtype == torch.float64 else value.to(d.dtype)
+
+    if way == "scale":
+        return (lambda x, w: narrow(wide(x) * w, x)), [x, w]
+    if way == "residual":
+        return (lambda x, y: wide(x) + y), [x, y]
+    if way == "widen":
+        return (lambda x: wide(x) * 0.5), [x]
+    if way == "narrow":
+        return (lambda y: narrow(y * 2.0 + 1.0, y)), [y]
+    if way == "only":
+        return (lambda y, w: (y * w) - y), [y, w]
+    if way == "norm":
+        return (lambda x, w: narrow(wide(x) * torch.rsqrt(wide(x).square().mean(-1, True) + 1e-5) * w, x)), [x, w]
+    if way == "layer_norm":
+        return (lambda x, w: narrow(functional.layer_norm(wide(x), shape[-1:], w, None, 1e-5), x)), [x, w]
+    if way == "sum":
+        dim = int(d.rng.integers(len(shape)))
+        return (lambda x: wide(x).sum(dim)), [x]
+    return (lambda x, y: narrow(torch.softmax(wide(x) + y, -1), x)), [x, y]
+
+
 # --- moved data --------------------------------------------------------------
 
 
@@ -343,5 +377,6 @@ KINDS = {
     "compare": compare,
     "softmax": softmax,
     "reduction": reduction,
+    "island": island,
     "movement": movement,
 }
