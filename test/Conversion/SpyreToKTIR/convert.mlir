@@ -173,3 +173,25 @@ func.func @pool(%x: !h, %o: !h) {
   spyre.maximum (d0 = 32 / 16, d1 = 64) ins(%x[d0, d1], %x[d0 + 32, d1 + 64]) outs(%o[d0 + 32, d1]) : !h, !h -> !h
   return
 }
+
+// -----
+
+// f32 has 32 lanes a stick. Casts apart, nothing else differs.
+// CHECK-LABEL: func.func @wide
+// CHECK: ktdp.construct_memory_view %{{.*}}, sizes: [4, 64, 32], strides: [2048, 32, 1] {{.*}} : memref<4x64x32xf32>
+// CHECK: ktdp.construct_access_tile %{{.*}}[%[[STICK:.*]], 0, 0] {{.*}} -> !ktdp.access_tile<1x64x32xindex>
+// CHECK: arith.subf %{{.*}} : f32
+!f = !spyre.buffer<64x128xf32, #spyre.layout<[4, 64, 32], order [0, 1], IEEE_FP32>, hbm>
+func.func @wide(%x: !f, %y: !f, %o: !f) {
+  spyre.sub (d0 = 64, d1 = 128 / 4) ins(%x[d0, d1], %y[d0, d1]) outs(%o[d0, d1]) : !f, !f -> !f
+  return
+}
+
+// -----
+
+// negative: a module without device operations is left as it is.
+// CHECK: module {
+// CHECK-NEXT: func.func @host
+func.func @host(%x: index) -> index {
+  return %x : index
+}
