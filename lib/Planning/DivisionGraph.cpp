@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <tuple>
 
 namespace spyre::planning {
 
@@ -215,33 +216,38 @@ std::optional<Splits> DivisionGraph::deriveSplits(const Operation &producer, con
   return splits;
 }
 
-/// Divides the pointwise operations and reductions that follow \p number as it is
-/// divided itself.
-bool DivisionGraph::tryPropagation(unsigned number) {
+/// Gives \p number the splits \p own, and those that follow it the ones under which
+/// they read just what each core has.
+bool DivisionGraph::tryPropagation(unsigned number, const Splits &own, bool throughMatmuls) {
   std::vector<std::pair<unsigned, Splits>> before;
   std::vector<std::pair<unsigned, Splits>> steps;
   std::set<unsigned> seen{number}, affected;
+  auto step = [&](unsigned op, const Splits &splits) {
+    before.emplace_back(op, operations[op].splits);
+    steps.emplace_back(op, splits);
+    for (unsigned near : getNeighbourhood(op))
+      affected.insert(near);
+    // Later users follow these splits, so they are set at once; the costs are
+    // compared when the chain is complete.
+    operations[op].splits = splits;
+  };
+  if (own != operations[number].splits)
+    step(number, own);
   std::vector<unsigned> queue{number};
   for (size_t i = 0; i < queue.size(); ++i) {
     for (const Use &use : operations[queue[i]].uses) {
       const Operation &user = operations[use.operation];
       bool follows = user.problem.kind == OperationKind::Pointwise ||
-                     user.problem.kind == OperationKind::Reduction;
+                     user.problem.kind == OperationKind::Reduction ||
+                     (throughMatmuls && user.problem.kind == OperationKind::Matmul);
       if (user.isFixed || !follows || !seen.insert(use.operation).second)
         continue;
       std::optional<Splits> splits = deriveSplits(operations[queue[i]], user, use.operand);
       if (!splits)
         continue;
       queue.push_back(use.operation);
-      if (*splits == user.splits)
-        continue;
-      before.emplace_back(use.operation, user.splits);
-      for (unsigned near : getNeighbourhood(use.operation))
-        affected.insert(near);
-      steps.emplace_back(use.operation, *splits);
-      // Later users follow these splits, so they are set at once; the costs are
-      // compared when the chain is complete.
-      operations[use.operation].splits = *splits;
+      if (*splits != user.splits)
+        step(use.operation, *splits);
     }
   }
   if (steps.empty())
@@ -259,6 +265,38 @@ bool DivisionGraph::tryPropagation(unsigned number) {
   return false;
 }
 
+/// Splits that are better for a matmul by itself may be worth it only if those that
+/// follow change with it.
+bool DivisionGraph::tryWithFollowers(unsigned number) {
+  // Few: each is a walk over what follows.
+  constexpr size_t kMaxCandidates = 4;
+  constexpr double kWorthwhile = 0.9;
+  Operation &op = operations[number];
+  double present = getOperationCost(number);
+  std::vector<std::pair<double, Splits>> candidates;
+  cost::OpProblem problem = op.cost;
+  for (Splits &splits : enumerateSplits(op.problem)) {
+    problem.matmul = getMatmulShape(op.problem, splits, /*wholeSticks=*/true);
+    double cost = cost::estimate(device, problem).totalInNs;
+    if (cost < kWorthwhile * present)
+      candidates.emplace_back(cost, std::move(splits));
+  }
+  // Of equals the one with most cores, then with whole rows: what follows (a
+  // reduction, the next product) can then be divided alike.
+  auto getRank = [&](const std::pair<double, Splits> &candidate) {
+    const Splits &splits = candidate.second;
+    return std::tuple(candidate.first, -getNumCores(splits),
+                      getMatmulShape(op.problem, splits).nSplit, splits);
+  };
+  std::sort(candidates.begin(), candidates.end(),
+            [&](const auto &x, const auto &y) { return getRank(x) < getRank(y); });
+  for (size_t i = 0; i < std::min(candidates.size(), kMaxCandidates); ++i)
+    for (bool throughMatmuls : {false, true})
+      if (tryPropagation(number, candidates[i].second, throughMatmuls))
+        return true;
+  return false;
+}
+
 void DivisionGraph::improve(SearchEffort effort) {
   // Every step makes the sum smaller, so this ends; the limit is for the clock.
   constexpr int kMaxSweeps = 8;
@@ -271,7 +309,10 @@ void DivisionGraph::improve(SearchEffort effort) {
         continue;
       if (!operations[number].isFixed && tryAllSplits(number))
         changed = true;
-      if (tryPropagation(number))
+      for (bool throughMatmuls : {false, true})
+        if (tryPropagation(number, operations[number].splits, throughMatmuls))
+          changed = true;
+      if (isMatmul && !operations[number].isFixed && tryWithFollowers(number))
         changed = true;
     }
     if (!changed)

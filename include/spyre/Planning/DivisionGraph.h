@@ -85,7 +85,8 @@ private:
   std::vector<unsigned> getNeighbourhood(unsigned number) const;
   double getCostOf(const std::vector<unsigned> &numbers);
   bool tryAllSplits(unsigned number);
-  bool tryPropagation(unsigned number);
+  bool tryPropagation(unsigned number, const Splits &own, bool throughMatmuls);
+  bool tryWithFollowers(unsigned number);
   /// The splits under which \p user reads just what each core has of its operand.
   std::optional<Splits> deriveSplits(const Operation &producer, const Operation &user,
                                      unsigned operand) const;

@@ -166,6 +166,30 @@ TEST(DivisionGraphTest, ReductionsFollow) {
     EXPECT_TRUE(graph.isResident(op)) << op;
 }
 
+TEST(DivisionGraphTest, AttentionIsCutAlongItsHeads) {
+  // Rows alone (the heuristic) let 32 cores read the whole second operand of both
+  // products. By heads nothing is shared, but only if all change together.
+  int64_t heads = 32, length = 512, width = 128;
+  std::vector<int64_t> space{heads, length, length};
+  Op scores = makeOp(OperationKind::Matmul, {heads, length, length, width},
+                     {{0, 1, 3}, {0, 3, 2}, {0, 1, 2}}),
+     exp = makeOp(OperationKind::Pointwise, space, {{0, 1, 2}, {0, 1, 2}}),
+     values = makeOp(OperationKind::Matmul, {heads, length, width, length},
+                     {{0, 1, 3}, {0, 3, 2}, {0, 1, 2}});
+  DivisionGraph graph(device());
+  graph.addOperation(scores.problem, scores.costClass, scores.access, {1, 32, 1, 1});
+  graph.addOperation(exp.problem, exp.costClass, exp.access, {1, 32, 1});
+  graph.addOperation(values.problem, values.costClass, values.access, {1, 32, 1, 1});
+  graph.addUse(0, 1, 0);
+  graph.addUse(1, 2, 0);
+  double before = graph.getCost();
+  EXPECT_TRUE(graph.isResident(0) && graph.isResident(1));
+  graph.improve(SearchEffort::Matmuls);
+  EXPECT_TRUE(graph.isResident(0) && graph.isResident(1));
+  EXPECT_LT(graph.getCost(), 0.7 * before);
+  EXPECT_GE(graph.getSplits(0)[0], 4);
+}
+
 TEST(DivisionGraphTest, WhatIsFixedStays) {
   DivisionGraph graph(device());
   Op op = makeMatmul(512, 4096, 4096);
