@@ -17,6 +17,7 @@
 
 #include "spyre/Dialect/SuperDSC/IR/SdscBundleDialect.h"
 #include "spyre/SuperDSC/DescriptorJson.h"
+#include "spyre/Support/Nesting.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/AsmParser/AsmParserState.h"
@@ -124,6 +125,12 @@ FailureOr<spyre::ParsedBundle> spyre::parseBundle(StringRef dir, MLIRContext &co
   std::unique_ptr<llvm::MemoryBuffer> buffer = readFile(context, path);
   if (!buffer)
     return failure();
+  StringRef text = buffer->getBuffer();
+  if (auto place = findTooDeepNesting(std::string_view(text.data(), text.size()))) {
+    emitError(FileLineColLoc::get(&context, path, place->line, place->column))
+        << "nested deeper than " << kMaxTextNesting << " levels";
+    return failure();
+  }
   llvm::SourceMgr sourceMgr;
   sourceMgr.AddNewSourceBuffer(std::move(buffer), SMLoc());
 

@@ -97,7 +97,7 @@ Result<Bundle> spyre::runtime::loadBundle(const std::string &directory, std::opt
     auto text = readTextFile(file);
     if (auto *error = std::get_if<Error>(&text))
       return *error;
-    auto read = sdsc::readDescriptor(std::get<std::string>(text), file);
+    auto read = sdsc::readDescriptor(std::get<std::string>(text), "");
     if (auto *error = std::get_if<sdsc::ReadError>(&read))
       return Error{locate(file, error->where) + ": " + error->message};
     bundle.descriptors.emplace(name, std::move(std::get<sdsc::Descriptor>(read)));

@@ -343,6 +343,9 @@ def judge(code, err):
     """What is wrong with how a tool ended, or None."""
     if code is None:
         return "no end in sight"
+    # Out of memory is bad_alloc, which the tools report; the sanitizer's operator new ends the process.
+    if SANITIZED and re.search(r"allocation-size-too-big|out-of-memory|calloc-overflow", err):
+        return None
     if code not in (0, 1, 2):
         return f"exit code {code}"
     if harness.CRASH_MARKS.search(err):

@@ -22,8 +22,10 @@
 #include "spyre/Support/JsonReader.h"
 #include "spyre/Tools/Register.h"
 
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/SourceMgr.h"
 
 #include <chrono>
 #include <cmath>
@@ -125,6 +127,8 @@ runtime::Result<runtime::Bundle> loadBundleDirectory(const RunOptions &options) 
   std::optional<runtime::Plan> plan;
   if (!fs::exists(options.input + "/plan.json", code)) {
     mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+    llvm::SourceMgr sources;
+    mlir::SourceMgrDiagnosticHandler handler(sources, &context);
     auto loaded = loadBundlePlan(options.input, context);
     if (mlir::failed(loaded))
       return Error{options.input + ": no plan can be made from its bundle.mlir"};

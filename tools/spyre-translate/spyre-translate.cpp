@@ -17,6 +17,7 @@
 #include "spyre/Loader/Loader.h"
 #include "spyre/SuperDSC/DescriptorJson.h"
 #include "spyre/Support/AtomicDirectory.h"
+#include "spyre/Support/Nesting.h"
 #include "spyre/Target/SuperDSC/BundleDirectory.h"
 #include "spyre/Target/SuperDSC/DescriptorConversion.h"
 
@@ -131,7 +132,13 @@ OwningOpRef<ModuleOp> parseModule(const std::string &path, MLIRContext &context,
         << "cannot be read: " << buffer.getError().message();
     return nullptr;
   }
+  StringRef text = (*buffer)->getBuffer();
   sourceMgr.AddNewSourceBuffer(std::move(*buffer), SMLoc());
+  if (auto place = ::spyre::findTooDeepNesting(std::string_view(text.data(), text.size()))) {
+    emitError(FileLineColLoc::get(&context, path, place->line, place->column))
+        << "nested deeper than " << ::spyre::kMaxTextNesting << " levels";
+    return nullptr;
+  }
   return parseSourceFile<ModuleOp>(sourceMgr, &context);
 }
 
@@ -145,7 +152,7 @@ int bundleToSdsc(const Options &options, MLIRContext &context) {
   (*module)->print(os);
   os << "\n";
   if (options.output.empty()) {
-    llvm::outs() << text;
+    std::cout << text;
     return 0;
   }
   if (std::optional<std::string> error =
@@ -223,12 +230,7 @@ int explain(const Options &options, MLIRContext &context, llvm::SourceMgr &sourc
 
 } // namespace
 
-int main(int argc, char **argv) {
-  ::spyre::cleanUpOnInterrupt();
-  Options options;
-  if (std::optional<int> exitCode = parseArguments(argc, argv, options))
-    return *exitCode;
-
+static int run(const Options &options) {
   DialectRegistry registry;
   ::spyre::registerBundleDialects(registry);
   registry.insert<sdsc::SdscDialect>();
@@ -253,4 +255,18 @@ int main(int argc, char **argv) {
     break;
   }
   return kWrongUsage;
+}
+
+int main(int argc, char **argv) {
+  ::spyre::cleanUpOnInterrupt();
+  Options options;
+  if (std::optional<int> exitCode = parseArguments(argc, argv, options))
+    return *exitCode;
+  int code = run(options);
+  // A full disk or a closed pipe shows when the last of it is written.
+  if (!std::cout.flush()) {
+    std::cerr << "spyre-translate: error: cannot write to standard output\n";
+    return kFailed;
+  }
+  return code;
 }

@@ -10,7 +10,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "spyre/Device/Device.h"
 #include "spyre/Dialect/Spyre/Transforms/Passes.h"
+#include "spyre/Dialect/Spyre/Transforms/PlanningAdapter.h"
 #include "spyre/Dialect/Spyre/Transforms/StickAccess.h"
 #include "spyre/Dialect/Spyre/Transforms/TailAnalysis.h"
 #include "spyre/Layout/TensorLayout.h"
@@ -26,7 +28,8 @@ using namespace mlir::spyre;
 namespace {
 class LayoutVerifier {
 public:
-  explicit LayoutVerifier(func::FuncOp func) : func(func) {}
+  LayoutVerifier(func::FuncOp func, const ::spyre::Device &device)
+      : func(func), memoryInBytes(device.getMemoryInBytes()) {}
 
   bool run() {
     for (BlockArgument argument : func.getArguments())
@@ -50,9 +53,23 @@ private:
   }
 
   void checkValue(Value value, Operation *at) {
-    if (auto type = dyn_cast<RankedTensorType>(value.getType()))
-      if (!isa_and_present<LayoutAttr>(type.getEncoding()))
-        report(at, "L2-0") << "a tensor of type " << type << " has no layout";
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type)
+      return;
+    auto layout = dyn_cast_or_null<LayoutAttr>(type.getEncoding());
+    if (!layout) {
+      report(at, "L2-0") << "a tensor of type " << type << " has no layout";
+      return;
+    }
+    // Sizes are compared in sticks, and divided instead of multiplied: a tensor of
+    // 2^62 rows is a mistake like any other.
+    int64_t left = memoryInBytes / ::spyre::kStickInBytes;
+    for (int64_t size : layout.getDeviceSizes().drop_back())
+      left = size > 0 ? left / size : left;
+    if (left < 1)
+      report(at, "L2-5") << "a tensor of type "
+                         << RankedTensorType::get(type.getShape(), type.getElementType())
+                         << " does not fit in the device memory of " << memoryInBytes << " bytes";
   }
 
   void checkOp(DeviceOpInterface op, TailAnalysis &tails) {
@@ -139,12 +156,14 @@ private:
   }
 
   func::FuncOp func;
+  int64_t memoryInBytes;
   bool ok = true;
 };
 
 struct VerifyLayoutsPass : mlir::spyre::impl::SpyreVerifyLayoutsBase<VerifyLayoutsPass> {
   void runOnOperation() override {
-    if (!LayoutVerifier(getOperation()).run())
+    FailureOr<::spyre::Device> device = getDevice(getOperation());
+    if (failed(device) || !LayoutVerifier(getOperation(), *device).run())
       signalPassFailure();
     markAllAnalysesPreserved();
   }

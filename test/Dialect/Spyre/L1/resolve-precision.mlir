@@ -118,6 +118,22 @@ func.func @chain(%x: tensor<4xf16>) -> tensor<4xf16> {
   return %3 : tensor<4xf16>
 }
 
+// The norm of one element: exporters leave a sum over it and no division.
+// CHECK-LABEL: func @rms_norm_of_one_element
+// CHECK-NEXT: spyre.mul {{.*}} -> tensor<3x1xf16>
+// CHECK-NEXT: spyre.sum {{.*}} -> tensor<3x1xf16>
+func.func @rms_norm_of_one_element(%x: tensor<3x1xf16>) -> tensor<3x1xf16> {
+  %0 = spyre.convert %x : tensor<3x1xf16> to tensor<3x1xf32>
+  %1 = spyre.mul (d0 = 3, d1 = 1) ins(%0[d0, 0], %0[d0, 0]) -> [d0, d1] : tensor<3x1xf32>, tensor<3x1xf32> -> tensor<3x1xf32>
+  %2 = spyre.sum (d0 = 3, d1 = 1) ins(%1[d0, d1]) -> [d0, 0] : tensor<3x1xf32> -> tensor<3x1xf32>
+  %3 = spyre.constant dense<9.99999974E-6> : tensor<f32> {spyre.value = 1.000000e-05 : f64} : tensor<f32>
+  %4 = spyre.add (d0 = 3, d1 = 1) ins(%2[d0, 0], %3[]) -> [d0, d1] : tensor<3x1xf32>, tensor<f32> -> tensor<3x1xf32>
+  %5 = spyre.rsqrt (d0 = 3, d1 = 1) ins(%4[d0, 0]) -> [d0, d1] : tensor<3x1xf32> -> tensor<3x1xf32>
+  %6 = spyre.mul (d0 = 3, d1 = 1) ins(%0[d0, 0], %5[d0, 0]) -> [d0, d1] : tensor<3x1xf32>, tensor<3x1xf32> -> tensor<3x1xf32>
+  %7 = spyre.convert %6 : tensor<3x1xf32> to tensor<3x1xf16>
+  return %7 : tensor<3x1xf16>
+}
+
 // exp amplifies the error of what comes before it.
 // CHECK-LABEL: func @negative_chain
 // CHECK: spyre.sqrt {{.*}} -> tensor<4xf32>
@@ -128,6 +144,43 @@ func.func @negative_chain(%x: tensor<4xf16>) -> tensor<4xf16> {
   %2 = spyre.exp (d0 = 4) ins(%1[d0]) -> [d0] : tensor<4xf32> -> tensor<4xf32>
   %3 = spyre.convert %2 : tensor<4xf32> to tensor<4xf16>
   return %3 : tensor<4xf16>
+}
+
+// So does sigmoid of a negative value; an exact operation before it does no harm.
+// CHECK-LABEL: func @negative_sigmoid_after_exp
+// CHECK: spyre.exp {{.*}} -> tensor<4xf32>
+func.func @negative_sigmoid_after_exp(%x: tensor<4xf16>) -> tensor<4xf16> {
+  %0 = spyre.convert %x : tensor<4xf16> to tensor<4xf32>
+  %1 = spyre.exp (d0 = 4) ins(%0[d0]) -> [d0] : tensor<4xf32> -> tensor<4xf32>
+  %2 = spyre.neg (d0 = 4) ins(%1[d0]) -> [d0] : tensor<4xf32> -> tensor<4xf32>
+  %3 = spyre.sigmoid (d0 = 4) ins(%2[d0]) -> [d0] : tensor<4xf32> -> tensor<4xf32>
+  %4 = spyre.convert %3 : tensor<4xf32> to tensor<4xf16>
+  return %4 : tensor<4xf16>
+}
+
+// CHECK-LABEL: func @sigmoid_after_neg
+// CHECK-NOT: f32
+// CHECK: spyre.sigmoid {{.*}} -> tensor<4xf16>
+func.func @sigmoid_after_neg(%x: tensor<4xf16>) -> tensor<4xf16> {
+  %0 = spyre.convert %x : tensor<4xf16> to tensor<4xf32>
+  %1 = spyre.neg (d0 = 4) ins(%0[d0]) -> [d0] : tensor<4xf32> -> tensor<4xf32>
+  %2 = spyre.sigmoid (d0 = 4) ins(%1[d0]) -> [d0] : tensor<4xf32> -> tensor<4xf32>
+  %3 = spyre.convert %2 : tensor<4xf32> to tensor<4xf16>
+  return %3 : tensor<4xf16>
+}
+
+// Five roundings one after another are more than a 16-bit result may be off by.
+// CHECK-LABEL: func @negative_long_chain
+// CHECK: spyre.reciprocal {{.*}} -> tensor<4xf32>
+func.func @negative_long_chain(%x: tensor<4xf16>) -> tensor<4xf16> {
+  %0 = spyre.convert %x : tensor<4xf16> to tensor<4xf32>
+  %1 = spyre.exp (d0 = 4) ins(%0[d0]) -> [d0] : tensor<4xf32> -> tensor<4xf32>
+  %2 = spyre.reciprocal (d0 = 4) ins(%1[d0]) -> [d0] : tensor<4xf32> -> tensor<4xf32>
+  %3 = spyre.reciprocal (d0 = 4) ins(%2[d0]) -> [d0] : tensor<4xf32> -> tensor<4xf32>
+  %4 = spyre.reciprocal (d0 = 4) ins(%3[d0]) -> [d0] : tensor<4xf32> -> tensor<4xf32>
+  %5 = spyre.reciprocal (d0 = 4) ins(%4[d0]) -> [d0] : tensor<4xf32> -> tensor<4xf32>
+  %6 = spyre.convert %5 : tensor<4xf32> to tensor<4xf16>
+  return %6 : tensor<4xf16>
 }
 
 // Centring stays f32 where the device can; tanh has no f32 form.

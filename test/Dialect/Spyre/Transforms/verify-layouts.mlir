@@ -47,3 +47,11 @@ func.func @result(%x: !t) -> !t {
   // expected-error @+1 {{L2-4: result #0 has layout}}
   return %x : !t
 }
+
+// -----
+
+!wide = tensor<1048576x1048576xf16, #spyre.layout<[16384, 1048576, 64], order [0, 1], SEN169_FP16>>
+// expected-error @+1 {{L2-5: a tensor of type 'tensor<1048576x1048576xf16>' does not fit in the device memory of 137438953472 bytes}}
+func.func @too_large(%x: !wide) {
+  return
+}

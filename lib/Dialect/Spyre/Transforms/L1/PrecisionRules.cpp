@@ -51,8 +51,7 @@ static bool matchWidenedMatmul(F32Region &region, Operation *op) {
           return skipViews(operand) == op->getResult(0) || region.isExact(operand);
         }))
       set.push_back(user);
-  return region.markClosed(set, "widened-matmul") ||
-         region.markClosed({op}, "widened-matmul");
+  return region.markClosed(set, "widened-matmul") || region.markClosed({op}, "widened-matmul");
 }
 
 // Rule "softmax": e = exp(x - max x), e / sum e, of a 16-bit x. The maximum is exact.
@@ -131,7 +130,13 @@ static bool matchRmsNorm(F32Region &region, Operation *op) {
   Operation *mean = nullptr;
   std::optional<double> epsilon;
   for (unsigned i = 0; i < 2; ++i) {
-    if (Operation *candidate = getDefining(shifted->getOperand(i), "mean")) {
+    Operation *candidate = getDefining(shifted->getOperand(i), "mean");
+    // The sum of one element is its mean; an exporter's division by 1 has gone.
+    if (Operation *sum = candidate ? nullptr : getDefining(shifted->getOperand(i), "sum"))
+      if (getTensorType(sum->getOperand(0)).getNumElements() ==
+          getTensorType(sum->getResult(0)).getNumElements())
+        candidate = sum;
+    if (candidate) {
       mean = candidate;
       epsilon = getScalarConstant(skipViews(shifted->getOperand(1 - i)));
     }
@@ -175,31 +180,45 @@ static bool matchSingleOperation(F32Region &region, Operation *op) {
 }
 
 // Rule "one-operand-chain": one-operand operations one after another, from a 16-bit
-// value to a narrowing. The first rounds once; each further one adds one rounding and
-// passes the error on with a factor |x f'(x) / f(x)| of at most 1: neg, abs, relu
-// (exact), sqrt and rsqrt (1/2), reciprocal (1), sigmoid and tanh (absolute error at most
-// that of the argument's relative one, beside values up to 1). exp and log amplify, so
-// they may only come first.
+// value to a narrowing. Each one rounds once, u, and passes on the error of its operand
+// with the factor |x f'(x) / f(x)|: 1 for neg, abs, relu (which round nothing themselves),
+// 1/2 for sqrt and rsqrt, 1 for reciprocal, at most 1 for tanh. That factor has no bound
+// for exp, log, floor and sigmoid (of a negative x: its relative error grows with |x|), so
+// they come first, or after operations that are exact. A chain ends where its error would
+// exceed 4 u: 5 u is what a result rounded to 16 bits may be off by.
 static bool matchChain(F32Region &region, Operation *op) {
-  auto isOneOperand = [](Operation *candidate) {
-    return isa<DeviceOpInterface>(candidate) && candidate->getNumOperands() == 1 &&
-           isF32(candidate->getOperand(0)) &&
-           llvm::is_contained({"abs", "exp", "floor", "log", "neg", "reciprocal", "relufwd",
-                               "rsqrt", "sigmoid", "sqrt", "tanh"},
-                              getKind(candidate));
+  constexpr double kLargestError = 4; // in u
+  struct Step {
+    StringRef kind;
+    double factor; // of the operand's error; 0: the operand has to be exact
+    double rounding;
   };
-  auto passesErrorsOn = [](Operation *candidate) {
-    return llvm::is_contained(
-        {"abs", "neg", "reciprocal", "relufwd", "rsqrt", "sigmoid", "sqrt", "tanh"},
-        getKind(candidate));
+  static const Step steps[] = {
+      {"abs", 1, 0},        {"exp", 0, 1},     {"floor", 0, 0},   {"log", 0, 1},
+      {"neg", 1, 0},        {"relufwd", 1, 0}, {"rsqrt", 0.5, 1}, {"sigmoid", 0, 1},
+      {"reciprocal", 1, 1}, {"sqrt", 0.5, 1},  {"tanh", 1, 1},
   };
-  if (!isOneOperand(op) || !region.hasExactOperands(op))
+  auto findStep = [&](Operation *candidate) -> const Step * {
+    if (!isa<DeviceOpInterface>(candidate) || candidate->getNumOperands() != 1 ||
+        !isF32(candidate->getOperand(0)))
+      return nullptr;
+    const Step *found =
+        llvm::find_if(steps, [&](const Step &step) { return step.kind == getKind(candidate); });
+    return found == std::end(steps) ? nullptr : found;
+  };
+  const Step *first = findStep(op);
+  if (!first || !region.hasExactOperands(op))
     return false;
+  double error = first->rounding;
   SmallVector<Operation *> set{op};
   for (Operation *last = op;;) {
     SmallVector<Operation *> users;
     collectUsers(last->getResult(0), users);
-    if (users.size() != 1 || !isOneOperand(users[0]) || !passesErrorsOn(users[0]))
+    const Step *next = users.size() == 1 ? findStep(users[0]) : nullptr;
+    if (!next || (next->factor == 0 && error > 0))
+      break;
+    error = error * next->factor + next->rounding;
+    if (error > kLargestError)
       break;
     last = users[0];
     set.push_back(last);
