@@ -69,7 +69,7 @@ private:
     setLayout(value, makeLayout(type, type.getRank() - 1));
   }
   LogicalResult finish(DeviceOpInterface op);
-  LogicalResult assignSparseCast(DeviceOpInterface op);
+  LogicalResult assignPartialCast(DeviceOpInterface op, Stick stick);
 
   func::FuncOp func;
   LayoutCopies copies;
@@ -89,6 +89,19 @@ static bool isCast(DeviceOpInterface op) {
   StringRef name = op.getOpFuncName();
   const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
   return info && info->stickRule == ::spyre::StickRule::Cast;
+}
+
+static int64_t getCastElements(Value value) {
+  Type element = cast<RankedTensorType>(value.getType()).getElementType();
+  return ::spyre::getElementsPerStick(*getDeviceFormat(element));
+}
+
+/// True if one side of the cast \p op, with d\p stick in the stick, has fewer sticks than
+/// those of the other side hold.
+static bool isPartialCast(DeviceOpInterface op, unsigned stick) {
+  int64_t from = getCastElements(op.getInputs()[0]), to = getCastElements(op.getResultTensor()),
+          narrow = std::min(from, to), extent = op.getExtents()[stick];
+  return llvm::alignTo(extent, narrow) != llvm::alignTo(extent, std::max(from, to));
 }
 
 //===----------------------------------------------------------------------===//
@@ -423,7 +436,9 @@ LogicalResult LayoutAssigner::assignPointwise(DeviceOpInterface op) {
     return op->emitOpError() << "has no stick dim with which its result can be written";
 
   if (isCast(op) && planOperand(op, 0, std::nullopt).kind == OperandPlan::Fits)
-    return assignSparseCast(op);
+    return assignPartialCast(op, std::nullopt);
+  if (isCast(op) && best.stick && best.inPlace && isPartialCast(op, *best.stick))
+    return assignPartialCast(op, best.stick);
 
   DeviceOpInterface write;
   if (!best.inPlace) {
@@ -440,29 +455,33 @@ LogicalResult LayoutAssigner::assignPointwise(DeviceOpInterface op) {
   return write ? assignPointwise(write) : success();
 }
 
-/// A cast of one element a stick: a cast maps whole sticks of the narrower format to
-/// several of the wider one, so lane 0 alone cannot be cast. All lanes of the narrower
-/// format's stick repeat the element, are cast, and lane 0 is copied on.
-LogicalResult LayoutAssigner::assignSparseCast(DeviceOpInterface op) {
+// A cast maps a stick of the narrower format to several whole sticks of the wider one.
+// Where the wider side has fewer (20 or 32 elements: one 16-bit stick, but one f32 stick
+// of two; one element a stick), the cast is one between tensors that are long enough:
+// copied in, cast, copied out. The lanes behind the copy hold anything, the sticks behind
+// it zeros. One element a stick is repeated in all lanes of a new last dim.
+LogicalResult LayoutAssigner::assignPartialCast(DeviceOpInterface op, Stick stick) {
+  if (stick)
+    makeOperandFit(op, 0, *stick);
   Value source = op.getInputs()[0], result = op.getResultTensor();
-  auto getElements = [](Value value) {
-    Type element = cast<RankedTensorType>(value.getType()).getElementType();
-    return ::spyre::getElementsPerStick(*getDeviceFormat(element));
-  };
   SmallVector<int64_t> extents(op.getExtents()), wide(extents);
-  wide.push_back(std::max(getElements(source), getElements(result)));
-  unsigned rank = extents.size();
-  AffineMap all = builder.getMultiDimIdentityMap(rank + 1),
-            lane0 = builder.getMultiDimIdentityMap(rank).insertResult(
-                builder.getAffineConstantExpr(0), rank);
+  int64_t elements = std::max(getCastElements(source), getCastElements(result));
+  unsigned rank = extents.size(), wideStick = stick ? *stick : rank;
+  if (stick)
+    wide[*stick] = llvm::alignTo(extents[*stick], elements);
+  else
+    wide.push_back(elements);
+  MLIRContext *context = builder.getContext();
+  AffineMap all = builder.getMultiDimIdentityMap(wide.size());
   auto getWideType = [&](Value value) {
     auto type =
         RankedTensorType::get(wide, cast<RankedTensorType>(value.getType()).getElementType());
-    return RankedTensorType::get(wide, type.getElementType(), makeLayout(type, rank));
+    return RankedTensorType::get(wide, type.getElementType(), makeLayout(type, wideStick));
   };
   builder.setInsertionPoint(op);
+  LogicalResult built = success();
   auto build = [&](StringRef opFunc, Value input, ArrayRef<int64_t> over, AffineMap from,
-                   RankedTensorType type, AffineMap to, Value init) -> FailureOr<Value> {
+                   RankedTensorType type, AffineMap to, Value init) {
     DeviceOpSpec spec;
     spec.opFunc = opFunc;
     spec.inputs = {input};
@@ -470,34 +489,45 @@ LogicalResult LayoutAssigner::assignSparseCast(DeviceOpInterface op) {
     spec.resultType = type;
     spec.extents.assign(over.begin(), over.end());
     spec.maps = {from, to};
-    DeviceOpInterface built = buildDeviceOp(builder, op->getLoc(), spec);
-    if (failed(finish(built)))
-      return failure();
-    return built.getResultTensor();
+    DeviceOpInterface device = buildDeviceOp(builder, op->getLoc(), spec);
+    built = success(succeeded(built) && succeeded(finish(device)));
+    return device.getResultTensor();
   };
-  AffineMap from =
-      AffineMap::get(rank + 1, 0, op.getInputMap(0).getResults(), builder.getContext());
-  FailureOr<Value> repeated = build("identity", source, wide, from, getWideType(source), all, {});
-  if (failed(repeated))
-    return failure();
-  FailureOr<Value> converted =
-      build(op.getOpFuncName(), *repeated, wide, all, getWideType(result), all, {});
-  if (failed(converted))
-    return failure();
-  std::optional<LayoutAttr> layout = chooseResultLayout(op, std::nullopt);
+
+  Value in;
+  if (!stick) {
+    AffineMap from = AffineMap::get(rank + 1, 0, op.getInputMap(0).getResults(), context);
+    in = build("identity", source, wide, from, getWideType(source), all, {});
+  } else {
+    Value behind;
+    int64_t begin = llvm::alignTo(extents[*stick], getCastElements(source));
+    if (begin < wide[*stick]) {
+      Value zero = copies.getZero(cast<RankedTensorType>(source.getType()).getElementType());
+      SmallVector<int64_t> rest(wide);
+      rest[*stick] -= begin;
+      SmallVector<AffineExpr> shifted(all.getResults());
+      shifted[*stick] = shifted[*stick] + begin;
+      builder.setInsertionPoint(op);
+      behind = build("identity", zero, rest, AffineMap::get(rank, 0, context), getWideType(source),
+                     AffineMap::get(rank, 0, shifted, context), {});
+    }
+    in = build("identity", source, extents, op.getInputMap(0), getWideType(source), all, behind);
+  }
+  Value out = build(op.getOpFuncName(), in, wide, all, getWideType(result), all, {});
+  std::optional<LayoutAttr> layout = chooseResultLayout(op, stick);
   if (!layout)
     return op->emitOpError() << "has no layout that the device can execute: one element a stick "
                                 "cannot be written in place";
+  AffineMap from = builder.getMultiDimIdentityMap(rank);
+  if (!stick)
+    from = from.insertResult(builder.getAffineConstantExpr(0), rank);
   auto type = cast<RankedTensorType>(result.getType());
-  FailureOr<Value> written =
-      build("identity", *converted, extents, lane0,
-            RankedTensorType::get(type.getShape(), type.getElementType(), *layout),
-            op.getOutputMap(), op.getOutput());
-  if (failed(written))
-    return failure();
-  result.replaceAllUsesWith(*written);
+  Value written = build("identity", out, extents, from,
+                        RankedTensorType::get(type.getShape(), type.getElementType(), *layout),
+                        op.getOutputMap(), op.getOutput());
+  result.replaceAllUsesWith(written);
   op->erase();
-  return success();
+  return built;
 }
 
 LogicalResult LayoutAssigner::finish(DeviceOpInterface op) {
@@ -546,12 +576,31 @@ LogicalResult LayoutAssigner::assignReturn(func::ReturnOp op) {
   return success();
 }
 
+/// Sizes and points up to here can be padded and counted in 64 bits.
+static constexpr int64_t kMaxElements = int64_t(1) << 48;
+static constexpr int64_t kMaxPoints = int64_t(1) << 50;
+
+/// True if the product of \p sizes is larger than \p limit.
+static bool isLargerThan(ArrayRef<int64_t> sizes, int64_t limit) {
+  for (int64_t size : sizes) {
+    if (size == 0)
+      return false;
+    limit /= size;
+  }
+  return limit < 1;
+}
+
 LogicalResult LayoutAssigner::run() {
   bool ok = true;
   auto supported = [&](Value value, Operation *at) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (type && type.hasStaticShape() && getDeviceFormat(type.getElementType()))
-      return true;
+    if (type && type.hasStaticShape() && getDeviceFormat(type.getElementType())) {
+      if (!isLargerThan(type.getShape(), kMaxElements))
+        return true;
+      at->emitError() << "a value of type " << type << " has more than " << kMaxElements
+                      << " elements";
+      return false;
+    }
     at->emitError() << "a value of type " << value.getType()
                     << " has no device layout; shapes must be static and the element type one of "
                        "the device's";
@@ -572,6 +621,8 @@ LogicalResult LayoutAssigner::run() {
     if (auto device = dyn_cast<DeviceOpInterface>(op)) {
       if (!supported(device.getDestination(), &op))
         return failure();
+      if (isLargerThan(device.getExtents(), kMaxPoints))
+        return op.emitOpError() << "iterates over more than " << kMaxPoints << " points";
       assigned = assign(device);
     } else if (auto constant = dyn_cast<ConstantOp>(op)) {
       if (!supported(constant.getResult(), &op))
@@ -587,9 +638,10 @@ LogicalResult LayoutAssigner::run() {
       assigned = failure();
     }
     ok &= succeeded(assigned);
+    // What comes after needs the layouts of what came before.
+    if (!ok || copies.hasFailed())
+      return failure();
   }
-  if (!ok)
-    return failure();
   SmallVector<Type> results(func.getBody().front().getTerminator()->getOperandTypes());
   func.setFunctionType(builder.getFunctionType(func.getBody().getArgumentTypes(), results));
   return success();

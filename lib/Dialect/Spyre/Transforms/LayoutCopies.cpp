@@ -12,6 +12,7 @@
 #include "LayoutCopies.h"
 
 #include "spyre/Layout/TensorLayout.h"
+#include "spyre/OpFunc/OpFuncTable.h"
 
 using namespace mlir;
 using namespace mlir::spyre;
@@ -54,6 +55,16 @@ int64_t mlir::spyre::getNumElementsInMemory(Value value, int64_t stick) {
   auto type = RankedTensorType::get(getShape(value), getRanked(value).getElementType());
   return ::spyre::layout::getNumElementsInMemory(
       makeLayout(type, stick).getTensorLayout(type.getShape()));
+}
+
+/// What stands for a movement that the device has not got, in sums that may have it.
+constexpr int64_t kNoFormCost = int64_t(1) << 50;
+
+/// The device moves another dim into the stick of 16-bit values only.
+static bool canRestickify(Value value) {
+  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc("ReStickifyOpHBM");
+  ::spyre::DataFormat format = getLayout(value).getFormat();
+  return ::spyre::lookupForm(*info, std::span(&format, 1)) != nullptr;
 }
 
 //===----------------------------------------------------------------------===//
@@ -144,6 +155,13 @@ Value LayoutCopies::buildRestickify(Location loc, Value source, int64_t newStick
   target.paddedShape = target.shape;
   for (int64_t dim : {newStick, oldStick})
     target.paddedShape[dim] = static_cast<int64_t>(llvm::alignTo(target.shape[dim], elements));
+  if (!canRestickify(source) && !failed) {
+    failed = true;
+    emitError(loc) << "a value of type "
+                   << RankedTensorType::get(type.getShape(), type.getElementType())
+                   << " would have to be moved to another stick dim, which the device does with "
+                      "16-bit values only";
+  }
   DeviceOpSpec spec;
   spec.opFunc = "ReStickifyOpHBM";
   spec.inputs = {source};
@@ -189,6 +207,8 @@ int64_t LayoutCopies::getWithStickCost(Value value, int64_t dim) const {
   int64_t stick = getStickDim(getLayout(value));
   if (stick == dim || restickified.count({value, dim}))
     return 0;
+  if (!canRestickify(value))
+    return kNoFormCost;
   int64_t elements = getElements(value);
   // What is moved: whole blocks of stick by stick.
   int64_t moved = stick < 0 ? elements : 1;
@@ -223,6 +243,8 @@ Value LayoutCopies::getSpread(Value value) {
 int64_t LayoutCopies::getSpreadCost(Value value) const {
   if (spread.count(value))
     return 0;
+  if (!canRestickify(value))
+    return kNoFormCost;
   int64_t elements = getElements(value);
   return 2 * (2 * elements * getNumElementsInMemory(value, getStickDim(getLayout(value))) +
               kCopyOverhead);
@@ -251,6 +273,8 @@ LayoutCopies::Cut LayoutCopies::planCut(Value value, AffineMap map, ArrayRef<int
     return size;
   };
   auto restickifyCost = [&](int64_t from, int64_t to) {
+    if (!canRestickify(value))
+      return kNoFormCost / elements;
     int64_t size = from < 0 ? elements : 1;
     for (auto [d, extent] : llvm::enumerate(extents))
       size *= static_cast<int64_t>(d) == from || static_cast<int64_t>(d) == to

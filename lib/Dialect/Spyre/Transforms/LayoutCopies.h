@@ -47,6 +47,8 @@ public:
   explicit LayoutCopies(func::FuncOp func) : func(func), builder(func.getContext()), tails(func) {}
 
   TailAnalysis &getTails() { return tails; }
+  /// A movement was asked for that the device has not got; an error says which.
+  bool hasFailed() const { return failed; }
 
   /// \p value with logical dim \p dim in the stick; the result's extents may have
   /// grown to whole sticks (zeros), a sparse value by a last unit dim.
@@ -75,6 +77,9 @@ public:
   Value buildIdentity(Location loc, Value source, ArrayRef<int64_t> extents, AffineMap from,
                       RankedTensorType resultType, AffineMap to, Value init = {});
 
+  /// A 0-d zero.
+  Value getZero(Type elementType);
+
   OpBuilder &getBuilder() { return builder; }
 
 private:
@@ -88,12 +93,12 @@ private:
   Cut planCut(Value value, AffineMap map, ArrayRef<int64_t> extents, int64_t stick,
               bool zeroTail) const;
   Value buildRestickify(Location loc, Value source, int64_t newStick);
-  Value getZero(Type elementType);
   void setInsertionAfter(Value value);
 
   func::FuncOp func;
   OpBuilder builder;
   TailAnalysis tails;
+  bool failed = false;
   llvm::MapVector<std::pair<Value, int64_t>, Value> restickified, padded;
   llvm::MapVector<Value, Value> spread;
   llvm::MapVector<Type, Value> zeros;

@@ -263,6 +263,68 @@ static std::string checkAlignment(DeviceOpInterface op, ArrayRef<int64_t> ranges
   return {};
 }
 
+/// All operations that write what \p op writes, itself included; nothing if the caller
+/// sees it too.
+static std::optional<SmallVector<DeviceOpInterface>> getAllWriters(DeviceOpInterface op) {
+  SmallVector<DeviceOpInterface> writers;
+  Value value = op.getDestination();
+  if (!op.getResultTensor()) { // a buffer
+    if (isa<BlockArgument>(value))
+      return std::nullopt;
+    for (Operation *user : value.getUsers())
+      if (auto device = dyn_cast<DeviceOpInterface>(user); device && device.getOutput() == value)
+        writers.push_back(device);
+    return writers;
+  }
+  DeviceOpInterface first = op;
+  while (Value init = first.getOutput()) {
+    first = init.getDefiningOp<DeviceOpInterface>();
+    if (!first)
+      return std::nullopt;
+  }
+  for (DeviceOpInterface writer = first; writer;) {
+    writers.push_back(writer);
+    DeviceOpInterface next;
+    for (Operation *user : writer.getResultTensor().getUsers()) {
+      auto device = dyn_cast<DeviceOpInterface>(user);
+      if (device && device.getOutput() == writer.getResultTensor())
+        next = device;
+      else if (!device)
+        return std::nullopt;
+    }
+    writer = next;
+  }
+  return writers;
+}
+
+/// True if no other operation writes the lanes between the end of what \p op writes and
+/// the end of the stick.
+static bool ownsItsLastStick(DeviceOpInterface op, ArrayRef<int64_t> ranges) {
+  std::optional<SmallVector<DeviceOpInterface>> writers = getAllWriters(op);
+  LayoutAttr layout = getLayout(op.getDestination());
+  int64_t stickDim = getStickDim(layout),
+          elements = ::spyre::getElementsPerStick(layout.getFormat());
+  if (!writers || ranges.size() != op.getNumDims()) // loops move the end
+    return false;
+  // Where a writer starts and ends, in elements.
+  auto spanOf = [&](DeviceOpInterface writer) -> std::optional<std::pair<int64_t, int64_t>> {
+    FailureOr<::spyre::layout::IndexMap> map =
+        toIndexMap(writer.getOutputMap(), writer.getExtents());
+    if (failed(map) || !writer.getLoopVariables().empty())
+      return std::nullopt;
+    auto [low, high] = getRange(map->results[stickDim], writer.getExtents());
+    return std::pair<int64_t, int64_t>(low, high + 1);
+  };
+  auto own = spanOf(op);
+  return own && llvm::all_of(*writers, [&](DeviceOpInterface writer) {
+           if (writer == op)
+             return true;
+           auto other = spanOf(writer);
+           return other && (other->first >= static_cast<int64_t>(llvm::alignTo(own->second, elements)) ||
+                            other->second <= own->first);
+         });
+}
+
 StickAccess mlir::spyre::checkSticks(DeviceOpInterface op) {
   StickAccess whole;
   std::optional<SmallVector<int64_t>> tripCounts = getTripCounts(op);
@@ -296,7 +358,8 @@ StickAccess mlir::spyre::checkSticks(DeviceOpInterface op) {
   }
   const StickAccess &output = accesses.back();
   if (!endsOnStick(op.getDestination(), getLayout(op.getDestination()), op.getOutputMap(), output,
-                   ranges))
+                   ranges) &&
+      !ownsItsLastStick(op, ranges))
     return fail("the output region ends inside a stick before the tensor's end; the lanes beyond "
                 "it would be overwritten");
   if (std::string why = checkAlignment(op, ranges); !why.empty())
