@@ -157,8 +157,10 @@ static bool endsInsideOfSticks(const DivisionProblem &problem) {
 cost::OpProblem getCostProblem(const DivisionProblem &problem, const Splits &splits,
                                std::optional<CostClass> costClass) {
   cost::OpProblem result;
-  result.costClass =
-      isMatmul(problem) ? CostClass::Matmul : costClass.value_or(getCostClass(problem));
+  // One OpFunc reduces along the stick or across; the descriptor's name tells them
+  // apart, here the operands do.
+  bool isKnown = isMatmul(problem) || problem.kind == OperationKind::Reduction;
+  result.costClass = isKnown ? getCostClass(problem) : costClass.value_or(getCostClass(problem));
   // A matmul without two inputs and a result has no shape to give.
   if (result.costClass == CostClass::Matmul && !isMatmul(problem))
     result.costClass = CostClass::Pointwise;
