@@ -37,6 +37,7 @@ for word in "$@"; do
   esac
 done
 
+logs=$SPYRE_BUILD/check-logs
 data=${SPYRE_TEST_DATA:-$SPYRE_ROOT/test/data}
 export SPYRE_TEST_DATA=$data
 conformance=$SPYRE_ROOT/test/conformance
@@ -60,6 +61,7 @@ unaligned-O0-cores32|long|summary|"$python" "$conformance/programs.py" "$data/un
 tier1-O0|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O0
 tier1-O0-cores32|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O0 --cores 32
 tier1-O2-cores1|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O2 --cores 1
+layers|long|summary|"$python" "$SPYRE_ROOT/test/e2e/generate_layers.py" --count 200 --jobs $SPYRE_JOBS --out "$logs/layers" --run --no-host --jobs $SPYRE_JOBS
 TABLE
   if compgen -G "$SPYRE_ROOT/test/e2e/test_*.py" >/dev/null; then
     echo "e2e|quick|pytest|\"$python\" -m pytest -q -p no:cacheprovider \"$SPYRE_ROOT/test/e2e\""
@@ -91,12 +93,14 @@ finish() {
 }
 
 started=$SECONDS
-"$SPYRE_ROOT/utils/install-deps.sh" || { say "installing failed"; failed=1; finish; }
+# The part that exports programs needs PyTorch; the others do without.
+exporting=()
+if is_wanted layers && { [ "$quick" = 0 ] || [ "${#only[@]}" -gt 0 ]; }; then exporting=(--torch); fi
+"$SPYRE_ROOT/utils/install-deps.sh" ${exporting[@]+"${exporting[@]}"} || { say "installing failed"; failed=1; finish; }
 spyre_build || { say "the build failed"; failed=1; finish; }
 say "installed and built in $((SECONDS - started)) s"
 llvm_bin=$(spyre_llvm_bin)
 
-logs=$SPYRE_BUILD/check-logs
 mkdir -p "$logs"
 rows=()
 while IFS='|' read -r name length kind command; do

@@ -12,6 +12,7 @@
 data at sizes such as 1, 31, 65 and 257, with PyTorch's results, for test/conformance/programs.py."""
 
 import functools
+import gc
 import multiprocessing
 import os
 import pathlib
@@ -57,16 +58,16 @@ def make(folder, seed, number):
 
 def main():
     parser = arguments(__doc__, 200)
-    parser.add_argument("--only", help="numbers of cases, for example 7,12: these and no others")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes that export")
-    parser.add_argument("--run", nargs="*", metavar="FLAG", help="run programs.py on the folder, with these flags")
+    parser.epilog = "example: generate_layers.py --seed 3 --out layers --run --no-host -O2"
+    parser.add_argument("--only", metavar="N,N", help="these cases and no others, by number")
     parser.add_argument("--kind", help="only cases of this kind", choices=sorted(KINDS))
-    # What follows --run is for programs.py, its flags included.
-    words = sys.argv[1:]
-    rest = []
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes that export")
+    parser.add_argument("--run", action="store_true", help="then run programs.py; all flags after this one are for it")
+    # argparse would take the other script's flags for its own.
+    words, rest = sys.argv[1:], []
     if "--run" in words:
-        at = words.index("--run")
-        words, rest = words[: at + 1], words[at + 1 :]
+        at = words.index("--run") + 1
+        words, rest = words[:at], words[at:]
     options = parser.parse_args(words)
     numbers = [int(n) for n in options.only.split(",")] if options.only else range(options.count)
     if options.kind:
@@ -74,11 +75,12 @@ def main():
     index, shards = shard_of(parser, options.shard)
     numbers = numbers[index::shards]
     options.out.mkdir(parents=True, exist_ok=True)
+    gc.freeze()  # what is imported stays: a fifth of the exporter's time went into looking at it again
     with multiprocessing.get_context("fork").Pool(options.jobs) as pool:
         entries = pool.map(functools.partial(make, options.out, options.seed), numbers, chunksize=1)
     write_manifest(options.out, entries)
     print(f"{len(entries)} programs in {options.out}", flush=True)
-    if options.run is not None:
+    if options.run:
         sys.exit(subprocess.call([sys.executable, CONFORMANCE / "programs.py", options.out, *rest]))
 
 
