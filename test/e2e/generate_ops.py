@@ -385,7 +385,7 @@ OPERATIONS = {
 
 
 def encode(array, dtype):
-    array = np.ascontiguousarray(array)
+    array = np.asarray(array)  # a contiguous copy would have a dim more than a number
     return [dtype, list(array.shape), base64.b64encode(array.tobytes()).decode()]
 
 
@@ -396,8 +396,10 @@ def to_tensor(array, dtype):
 
 def shorten(values):
     """float32 with 15 fraction bits: far finer than 16-bit results, and it compresses."""
-    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
-    return np.where(np.isfinite(values), (bits + 0x80) & np.uint32(0xFFFFFF00), bits).view(np.float32)
+    values = np.asarray(values, np.float32)
+    bits = np.frombuffer(values.tobytes(), np.uint32).reshape(values.shape)
+    bits = np.where(np.isfinite(values), (bits + 0x80) & np.uint32(0xFFFFFF00), bits).astype(np.uint32)
+    return np.frombuffer(bits.tobytes(), np.float32).reshape(values.shape)
 
 
 def flatten(results):

@@ -17,8 +17,6 @@
 
 #include "Expressions.h"
 
-#include "spyre/Numerics/DL16.h"
-
 #include <cmath>
 #include <limits>
 
@@ -29,8 +27,9 @@ using namespace mlir::spyre::torch_lowering;
 /// Softmax along the last dim of scores that may be -inf altogether.
 static Value buildSafeSoftmax(Lowering &l, const Arithmetic &m, Value scores) {
   int64_t dim = getTensorType(scores).getRank() - 1;
-  double lowest = isHalf(m.element) ? -::spyre::kDL16MaxFinite
-                                    : -static_cast<double>(std::numeric_limits<float>::max());
+  // The program's own lowest number.
+  double lowest = -llvm::APFloat::getLargest(cast<FloatType>(m.element).getFloatSemantics())
+                       .convertToDouble();
   Value maximum = buildReduction(l.b, l.loc, "max", scores, {dim}, /*keepDims=*/true);
   Value exponentials = m.unary("exp", m.sub(scores, m.maximum(maximum, lowest)));
   Value sum = buildReduction(l.b, l.loc, "sum", exponentials, {dim}, /*keepDims=*/true);

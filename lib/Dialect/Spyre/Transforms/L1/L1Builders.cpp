@@ -16,6 +16,8 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::spyre;
 namespace layout = ::spyre::layout;
@@ -35,7 +37,14 @@ Value mlir::spyre::buildScalar(OpBuilder &b, Location loc, double value, Type el
   if (auto floatType = dyn_cast<FloatType>(elementType)) {
     llvm::APFloat rounded(value);
     bool losesInfo = false;
-    rounded.convert(floatType.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+    const llvm::fltSemantics &semantics = floatType.getFloatSemantics();
+    rounded.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+    // Constants of one rounded value may be merged: a tiny one is no zero, a large one no
+    // infinity.
+    if (rounded.isZero() && value != 0.0)
+      rounded = llvm::APFloat::getSmallest(semantics, std::signbit(value));
+    if (rounded.isInfinity() && std::isfinite(value))
+      rounded = llvm::APFloat::getLargest(semantics, std::signbit(value));
     auto constant = ConstantOp::create(b, loc, type, DenseElementsAttr::get(type, rounded));
     if (losesInfo)
       constant->setAttr(kValueAttr, b.getF64FloatAttr(value));

@@ -288,6 +288,41 @@ static void recoverMean(DeviceOpInterface quotient, RewriterBase &rewriter) {
   rewriter.eraseOp(sum);
 }
 
+/// The product with a number that is, through views, all that \p value shows and all that
+/// it is used for; null if there is none.
+static DeviceOpInterface getOnlyScaling(Value value) {
+  while (auto view = value.getDefiningOp<ViewOp>()) {
+    if (!value.hasOneUse())
+      return {};
+    value = view.getSource();
+  }
+  auto product = value.getDefiningOp<DeviceOpInterface>();
+  if (!product || product.getOpFuncName() != "mul" || !value.hasOneUse() || !isF32(value) ||
+      !getScalarConstant(skipViews(product.getInputs()[1])) ||
+      !areEqual(product.getInputMap(0), product.getOutputMap(), product.getExtents()) ||
+      product.getInputs()[0].getType() != value.getType())
+    return {};
+  return product;
+}
+
+/// (a x) (b y)^T of widened x and y, as exporters write attention with the root of its
+/// scale on both sides: (a b x) y^T. The root is seldom a 16-bit number, the scale mostly
+/// a power of two, and y needs no scaled copy.
+static void recoverScale(MatmulOp matmul, RewriterBase &rewriter) {
+  DeviceOpInterface left = getOnlyScaling(matmul.getLhs()), right = getOnlyScaling(matmul.getRhs());
+  if (!left || !right || left == right)
+    return;
+  double scale = *getScalarConstant(skipViews(left.getInputs()[1])) *
+                 *getScalarConstant(skipViews(right.getInputs()[1]));
+  rewriter.setInsertionPoint(left);
+  left->setOperand(
+      1, buildScalar(rewriter, left.getLoc(), static_cast<float>(scale), rewriter.getF32Type()));
+  SmallVector<Attribute> maps(left.getMaps().getValue());
+  maps[1] = AffineMapAttr::get(AffineMap::get(left.getNumDims(), 0, {}, rewriter.getContext()));
+  left->setAttr("maps", rewriter.getArrayAttr(maps));
+  rewriter.replaceOp(right, right.getInputs()[0]);
+}
+
 /// x * sigmoid(x) of a widened x, narrowed at once: the device's silu.
 static void recoverSilu(DeviceOpInterface product, RewriterBase &rewriter) {
   if (product.getOpFuncName() != "mul" || !isF32(product.getResultTensor()))
@@ -383,7 +418,7 @@ Value PrecisionRewriter::getFull(Value value) {
     rewriter.setInsertionPointAfter(view);
     full =
         buildView(rewriter, view.getLoc(), source, view.getMap(), getTensorType(value).getShape());
-  } else {
+  } else if (!value.getDefiningOp<ConstantOp>()) { // which is exact as it stands
     // Widened, or computed at DL16.
     Value half;
     if (auto convert = value.getDefiningOp<ConvertOp>())
@@ -513,6 +548,7 @@ struct ResolvePrecisionPass : mlir::spyre::impl::SpyreResolvePrecisionBase<Resol
     IRRewriter rewriter(&getContext());
     func.walk([&](DeviceOpInterface op) { recoverMean(op, rewriter); });
     func.walk([&](DeviceOpInterface op) { recoverSilu(op, rewriter); });
+    func.walk([&](MatmulOp op) { recoverScale(op, rewriter); });
 
     F32Region region(func);
     applyPrecisionRules(region);
