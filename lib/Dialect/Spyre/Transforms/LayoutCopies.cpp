@@ -73,9 +73,13 @@ static bool canRestickify(Value value) {
 
 void LayoutCopies::setInsertionAfter(Value value) {
   if (Operation *def = value.getDefiningOp())
-    builder.setInsertionPointAfter(def);
-  else
-    builder.setInsertionPointToStart(&func.getBody().front());
+    return builder.setInsertionPointAfter(def);
+  // The zeros, which copies may read, stay in front.
+  Block &body = func.getBody().front();
+  Block::iterator at = body.begin();
+  while (llvm::any_of(zeros, [&](auto &zero) { return zero.second.getDefiningOp() == &*at; }))
+    ++at;
+  builder.setInsertionPoint(&body, at);
 }
 
 Value LayoutCopies::getZero(Type elementType) {
