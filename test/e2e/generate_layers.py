@@ -36,7 +36,7 @@ CONFORMANCE = pathlib.Path(__file__).resolve().parent.parent / "conformance"
 
 
 def make(folder, seed, number):
-    """Exports case `number` of a seed; returns its manifest entry."""
+    """Exports case `number` of a seed; returns its manifest entry, or None if the exporter cannot."""
     kind = TURN[number % len(TURN)]
     d = Draw([seed, number], torch.float16)
     if d.flag(0.2):
@@ -45,15 +45,18 @@ def make(folder, seed, number):
     own_weights = d.flag(0.1) and d.dtype != torch.bfloat16  # bfloat16 constants need another package
     torch.set_num_threads(1)
     function, inputs = KINDS[kind](d)
-    constants = range(1, len(inputs)) if own_weights else ()
+    # torch-mlir does not import constants in lists of tensors.
+    constants = range(1, len(inputs)) if own_weights and kind != "movement" else ()
     size = "x".join(map(str, inputs[0].shape)) or "scalar"
     name = f"{number:05d}_{kind}_{size}_{'bf16' if d.dtype == torch.bfloat16 else 'f16'}"
     try:
         return write_program(
             folder, name, function, inputs, forms=extra, constants=constants, exact=kind == "movement", note=kind
         )
-    except Exception as error:
-        raise RuntimeError(f"case {number} of seed {seed} ({name}) cannot be exported") from error
+    except Exception as error:  # noqa: BLE001 - the exporter's own gaps, counted by main
+        reason = str(error).strip().split("\n")[0]
+        print(f"not exported: {name}: {type(error).__name__}: {reason}", file=sys.stderr, flush=True)
+        return None
 
 
 def main():
@@ -77,9 +80,12 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
     gc.freeze()  # what is imported stays: a fifth of the exporter's time went into looking at it again
     with multiprocessing.get_context("fork").Pool(options.jobs) as pool:
-        entries = pool.map(functools.partial(make, options.out, options.seed), numbers, chunksize=1)
+        made = pool.map(functools.partial(make, options.out, options.seed), numbers, chunksize=1)
+    entries = [entry for entry in made if entry]
     write_manifest(options.out, entries)
-    print(f"{len(entries)} programs in {options.out}", flush=True)
+    print(f"{len(entries)} programs in {options.out}, {len(made) - len(entries)} not exported", flush=True)
+    if 50 * len(entries) < 49 * len(made):
+        sys.exit("error: more than one in fifty could not be exported")
     if options.run:
         sys.exit(subprocess.call([sys.executable, CONFORMANCE / "programs.py", options.out, *rest]))
 
