@@ -79,10 +79,7 @@ UNARY = {
     "pow-half": lambda x: torch.pow(x.abs() + 0.125, 0.5),
     "hardtanh": functional.hardtanh,
     "relu6": functional.relu6,
-    "softplus": functional.softplus,
     "elu": functional.elu,
-    "hardswish": functional.hardswish,
-    "mish": functional.mish,
 }
 
 
