@@ -11,9 +11,12 @@
 
 #include "spyre/Compiler/Compile.h"
 
+#include "spyre/Compiler/ConstantData.h"
 #include "spyre/Compiler/Pipelines.h"
 #include "spyre/Compiler/PlanFacts.h"
+#include "spyre/Compiler/ProgramGraph.h"
 #include "spyre/Compiler/ReportFacts.h"
+#include "spyre/Conversion/TorchToSpyre/TorchToSpyre.h"
 #include "spyre/Device/Device.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 #include "spyre/Dialect/Spyre/Transforms/LaunchSpec.h"
@@ -36,7 +39,7 @@
 #include "llvm/Support/SourceMgr.h"
 
 #include <chrono>
-#include <set>
+#include <map>
 #include <sstream>
 
 using namespace mlir;
@@ -47,6 +50,12 @@ using Clock = std::chrono::steady_clock;
 
 double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string toString(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
 }
 
 class Compilation {
@@ -61,15 +70,19 @@ private:
   LogicalResult parse();
   LogicalResult runStage(StringRef name, function_ref<void(OpPassManager &)> build);
   LogicalResult dump(StringRef name);
-  /// The module as text; large constants elided if \p elide.
-  std::string print(bool elide);
+  /// \p part as text; large constants elided if \p elide.
+  static std::string print(ModuleOp part, bool elide);
+  /// The module, or all bundles.
+  SmallVector<ModuleOp> getParts();
   LogicalResult write(const std::string &outputDirectory);
   LogicalResult writeReport();
   /// Notes what the module consists of after a stage, if there is to be a report.
   void countStage(StringRef name, double seconds);
-  /// Writes the kernel beside its launch spec.
-  LogicalResult writeKernel(::spyre::AtomicDirectory &directory);
-  FailureOr<runtime::Program> makeProgram();
+  /// Writes the kernel of bundle \p bundle beside its launch spec.
+  LogicalResult writeKernel(::spyre::AtomicDirectory &directory, size_t bundle);
+  LogicalResult writeConstants(::spyre::AtomicDirectory &directory);
+  /// Notes what the planned bundles move, take and are called with.
+  void collectFacts();
   LogicalResult fail(const Twine &message) {
     return emitError(UnknownLoc::get(&context)) << message;
   }
@@ -81,10 +94,14 @@ private:
   std::shared_ptr<llvm::SourceMgr> sources;
   /// Shows the source line at each diagnostic, in every stage.
   std::optional<SourceMgrDiagnosticHandler> diagnostics;
+  /// The program while it is one module; then it is in the graph.
   OwningOpRef<ModuleOp> module;
+  ::spyre::compiler::ProgramGraph graph;
   unsigned stageIndex = 0;
-  /// What the caller of the one planned function passes.
-  std::optional<runtime::LaunchSpec> launchSpec;
+  /// What the callers of the planned bundles pass.
+  std::vector<runtime::LaunchSpec> launchSpecs;
+  /// Elements of the constants that are arguments, by bundle and array name.
+  std::map<std::pair<size_t, std::string>, ElementsAttr> constants;
   std::vector<::spyre::report::Stage> reportStages;
 };
 } // namespace
@@ -140,7 +157,16 @@ static int getLevel(ModuleOp module) {
   return level;
 }
 
-std::string Compilation::print(bool elide) {
+SmallVector<ModuleOp> Compilation::getParts() {
+  SmallVector<ModuleOp> parts;
+  if (module)
+    parts.push_back(*module);
+  for (OwningOpRef<ModuleOp> &bundle : graph.bundles)
+    parts.push_back(*bundle);
+  return parts;
+}
+
+std::string Compilation::print(ModuleOp part, bool elide) {
   std::string text;
   llvm::raw_string_ostream os(text);
   OpPrintingFlags flags;
@@ -148,7 +174,7 @@ std::string Compilation::print(bool elide) {
     flags.elideLargeElementsAttrs(16);
     flags.elideLargeResourceString(64);
   }
-  (*module)->print(os, flags);
+  part->print(os, flags);
   text += '\n';
   return text;
 }
@@ -160,7 +186,10 @@ LogicalResult Compilation::dump(StringRef name) {
     return fail("cannot make folder '" + options.dumpStages + "': " + error.message());
   std::string path =
       options.dumpStages + "/" + std::to_string(stageIndex++) + "-" + name.str() + ".mlir";
-  std::string text = print(/*elide=*/true);
+  // Bundles one after another, as -split-input-file reads them.
+  std::string text;
+  for (ModuleOp part : getParts())
+    text += (text.empty() ? "" : "// -----\n\n") + print(part, /*elide=*/true);
   if (auto message = ::spyre::writeFileAtomically(
           path, [&](std::ostream &out) { out.write(text.data(), text.size()); }))
     return fail(*message);
@@ -173,7 +202,11 @@ LogicalResult Compilation::runStage(StringRef name, function_ref<void(OpPassMana
   if (options.configure && failed(options.configure(pm)))
     return failure();
   build(pm);
-  if (failed(pm.run(*module)))
+  // All bundles, whatever happens to one: all errors in one run.
+  bool ok = true;
+  for (ModuleOp part : getParts())
+    ok &= succeeded(pm.run(part));
+  if (!ok)
     return failure();
   stats.stages.emplace_back(name.str(), secondsSince(start));
   countStage(name, stats.stages.back().second);
@@ -182,7 +215,7 @@ LogicalResult Compilation::runStage(StringRef name, function_ref<void(OpPassMana
 
 void Compilation::countStage(StringRef name, double seconds) {
   if (!options.report.empty())
-    reportStages.push_back({name.str(), seconds, ::spyre::compiler::countOperations(*module)});
+    reportStages.push_back({name.str(), seconds, ::spyre::compiler::countOperations(getParts())});
 }
 
 LogicalResult Compilation::writeReport() {
@@ -197,86 +230,85 @@ LogicalResult Compilation::writeReport() {
   return success();
 }
 
-FailureOr<runtime::Program> Compilation::makeProgram() {
-  if (!launchSpec)
-    return module->emitError()
-           << "the program's arguments have no roles; it cannot be launched as a program";
-  runtime::Program program;
-  program.name = launchSpec->kernelName;
-  program.target = options.target;
-  program.device = options.device;
-  runtime::LaunchBundle launch;
-  launch.bundle = "bundles/0";
-  std::vector<runtime::ProgramStep> before, after;
-  std::set<std::string> inputs;
-  for (const runtime::ArgumentSpec &argument : launchSpec->arguments) {
-    if (argument.role == runtime::Role::Constant) {
-      launch.buffers.emplace_back();
-      continue;
-    }
-    bool isOutput = argument.role == runtime::Role::Output;
-    runtime::HostArray array{argument.array, argument.dtype, argument.shape};
-    (isOutput ? program.results : program.arguments).push_back(array);
-    int64_t bytes = ::spyre::kStickInBytes;
-    for (size_t i = 0; i + 1 < argument.deviceSize.size(); ++i)
-      bytes *= argument.deviceSize[i];
-    program.buffers.push_back({argument.array, bytes});
-    launch.buffers.push_back(argument.array);
-    if (isOutput) {
-      after.push_back({runtime::CopyOut{argument.array, argument.array}});
-      after.push_back({runtime::Free{argument.array}});
-    } else {
-      before.push_back({runtime::CopyIn{argument.array, argument.array}});
-      inputs.insert(argument.array);
-    }
-  }
-  program.steps = std::move(before);
-  program.steps.push_back({std::move(launch)});
-  for (const std::string &array : inputs)
-    program.steps.push_back({runtime::Free{array}});
-  program.steps.insert(program.steps.end(), after.begin(), after.end());
-  return program;
-}
-
-LogicalResult Compilation::writeKernel(::spyre::AtomicDirectory &directory) {
-  std::string text = print(/*elide=*/false);
-  if (auto message = directory.write("bundles/0/kernel.ktir.mlir",
+LogicalResult Compilation::writeKernel(::spyre::AtomicDirectory &directory, size_t bundle) {
+  std::string folder = "bundles/" + std::to_string(bundle) + "/";
+  std::string text = print(*graph.bundles[bundle], /*elide=*/false);
+  if (auto message = directory.write(folder + "kernel.ktir.mlir",
                                      [&](std::ostream &os) { os.write(text.data(), text.size()); }))
     return fail(*message);
-  if (auto message = directory.write("bundles/0/launch_spec.json", [&](std::ostream &os) {
-        runtime::writeLaunchSpec(*launchSpec, os, options.pretty);
+  if (auto message = directory.write(folder + "launch_spec.json", [&](std::ostream &os) {
+        runtime::writeLaunchSpec(launchSpecs[bundle], os, options.pretty);
       }))
     return fail(*message);
   return success();
 }
 
+LogicalResult Compilation::writeConstants(::spyre::AtomicDirectory &directory) {
+  for (const auto &[key, elements] : constants) {
+    std::optional<::spyre::npz::Array> array = ::spyre::compiler::toArray(elements);
+    if (!array)
+      return fail("the elements of a constant of type " + Twine(toString(elements.getType())) +
+                  " are not in the input; export the module with its constants");
+    std::string bytes = ::spyre::npz::serializeNpy(*array);
+    std::string file = ::spyre::compiler::getConstantFile(graph, key.first, key.second);
+    if (auto message =
+            directory.write(file, [&](std::ostream &os) { os.write(bytes.data(), bytes.size()); }))
+      return fail(*message);
+  }
+  return success();
+}
+
 LogicalResult Compilation::write(const std::string &outputDirectory) {
   Clock::time_point start = Clock::now();
-  FailureOr<runtime::Program> program = makeProgram();
-  if (failed(program))
-    return failure();
+  if (launchSpecs.size() != graph.bundles.size())
+    return fail("the program's arguments have no roles; it cannot be launched as a program");
+  runtime::Program program = ::spyre::compiler::makeProgram(graph, launchSpecs, options.device);
+  program.target = options.target;
   ::spyre::AtomicDirectory directory;
   if (auto message = directory.open(outputDirectory, {"program.json"}))
     return fail(*message);
   if (options.target == "ktir") {
-    if (failed(writeKernel(directory)))
-      return failure();
+    for (size_t i = 0; i < graph.bundles.size(); ++i)
+      if (failed(writeKernel(directory, i)))
+        return failure();
   } else {
     ::spyre::sdsc::WriteOptions writeOptions;
     writeOptions.form = options.superdscForm == "2026-06" ? ::spyre::sdsc::Form::June2026
                                                           : ::spyre::sdsc::Form::August2026;
     writeOptions.pretty = options.pretty;
-    if (failed(mlir::sdsc::writeBundleFiles(*module, directory, "bundles/0/", writeOptions)))
-      return failure();
+    for (auto [i, bundle] : llvm::enumerate(graph.bundles))
+      if (failed(mlir::sdsc::writeBundleFiles(*bundle, directory,
+                                              "bundles/" + std::to_string(i) + "/", writeOptions)))
+        return failure();
   }
+  if (failed(writeConstants(directory)))
+    return failure();
   if (auto message = directory.write("program.json", [&](std::ostream &os) {
-        runtime::writeProgram(*program, os, options.pretty);
+        runtime::writeProgram(program, os, options.pretty);
       }))
     return fail(*message);
   if (auto message = directory.commit())
     return fail(*message);
   stats.stages.emplace_back("write", secondsSince(start));
   return success();
+}
+
+void Compilation::collectFacts() {
+  for (auto [i, bundle] : llvm::enumerate(graph.bundles))
+    for (auto func : bundle->getOps<func::FuncOp>()) {
+      int64_t largestPool = std::exchange(stats.poolInBytes, 0);
+      ::spyre::compiler::collectPlanFacts(func, graph.getNumLaunches(i), stats);
+      if (std::optional<runtime::LaunchSpec> spec =
+              func.isExternal() ? std::nullopt : mlir::spyre::makeLaunchSpec(func)) {
+        spec->poolInBytes = stats.poolInBytes;
+        launchSpecs.push_back(std::move(*spec));
+      }
+      stats.poolInBytes = std::max(stats.poolInBytes, largestPool);
+      for (unsigned arg = 0; arg < func.getNumArguments(); ++arg)
+        if (auto data = func.getArgAttrOfType<ElementsAttr>(arg, mlir::spyre::kDataAttr))
+          constants[{i, func.getArgAttrOfType<StringAttr>(arg, mlir::spyre::kArrayAttr).str()}] =
+              data;
+    }
 }
 
 LogicalResult Compilation::run(const std::string &outputDirectory) {
@@ -292,16 +324,15 @@ LogicalResult Compilation::run(const std::string &outputDirectory) {
   auto l3 = [&](OpPassManager &pm) {
     ::spyre::compiler::buildL3Stage(pm, lower, /*hasBuffers=*/level == 3);
   };
+  if (level == 1 && options.optLevel > 0 && failed(runStage("layers", [](OpPassManager &pm) {
+        pm.addPass(mlir::spyre::createSpyreOutlineLayers());
+      })))
+    return failure();
+  graph = ::spyre::compiler::splitProgram(std::move(module));
   if ((level < 2 && failed(runStage("l1", l1))) || (level < 3 && failed(runStage("l2", l2))) ||
       failed(runStage("planned", l3)))
     return failure();
-  for (auto func : module->getOps<func::FuncOp>())
-    ::spyre::compiler::collectPlanFacts(func, stats);
-  for (auto func : module->getOps<func::FuncOp>())
-    if (!func.isExternal())
-      launchSpec = mlir::spyre::makeLaunchSpec(func);
-  if (launchSpec)
-    launchSpec->poolInBytes = stats.poolInBytes;
+  collectFacts();
   LogicalResult emitted = options.target == "ktir"
                               ? runStage("ktir", ::spyre::compiler::buildKTIRPipeline)
                               : runStage("superdsc", [&](OpPassManager &pm) {
@@ -309,7 +340,7 @@ LogicalResult Compilation::run(const std::string &outputDirectory) {
                                 });
   if (failed(emitted))
     return failure();
-  stats.numBundles = 1;
+  stats.numBundles = static_cast<int64_t>(graph.bundles.size());
   if (failed(write(outputDirectory)) || failed(writeReport()))
     return failure();
   stats.compileSeconds = secondsSince(start);

@@ -157,13 +157,14 @@ report::Function FactsCollector::collect() {
 
 namespace spyre::compiler {
 
-void collectPlanFacts(func::FuncOp func, CompileStats &stats) {
+void collectPlanFacts(func::FuncOp func, int64_t numLaunches, CompileStats &stats) {
   FailureOr<::spyre::Device> device = mlir::spyre::getDevice(func);
   if (failed(device))
     return;
   report::Function facts = FactsCollector(func, *device).collect();
-  for (const report::Operation &op : facts.operations) {
-    ++stats.numDeviceOps;
+  for (report::Operation &op : facts.operations) {
+    op.numRuns *= numLaunches;
+    stats.numDeviceOps += numLaunches;
     stats.hbmReadInBytes += op.readInBytes * op.numRuns;
     stats.hbmWriteInBytes += op.writtenInBytes * op.numRuns;
     stats.modelledInNs += op.estimate.totalInNs * double(op.numRuns);

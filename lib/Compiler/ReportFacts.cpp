@@ -22,12 +22,13 @@ using namespace mlir;
 
 namespace spyre::compiler {
 
-std::vector<std::pair<std::string, int64_t>> countOperations(ModuleOp module) {
+std::vector<std::pair<std::string, int64_t>> countOperations(ArrayRef<ModuleOp> modules) {
   std::map<std::string, int64_t> counts;
-  module.walk([&](Operation *op) {
-    if (!isa<ModuleOp, FunctionOpInterface>(op) && !op->hasTrait<OpTrait::IsTerminator>())
-      ++counts[op->getName().getStringRef().str()];
-  });
+  for (ModuleOp module : modules)
+    module.walk([&](Operation *op) {
+      if (!isa<ModuleOp, FunctionOpInterface>(op) && !op->hasTrait<OpTrait::IsTerminator>())
+        ++counts[op->getName().getStringRef().str()];
+    });
   return {counts.begin(), counts.end()};
 }
 

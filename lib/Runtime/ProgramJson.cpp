@@ -36,6 +36,15 @@ public:
     program.device = root.at("device").getString();
     readArrays(root.at("arguments"), program.arguments);
     readArrays(root.at("results"), program.results);
+    if (std::optional<Cursor> list = root.find("constants"))
+      for (const Cursor &entry : list->elements()) {
+        ConstantArray constant{readNewArray(entry), {}};
+        Cursor file = entry.at("file");
+        constant.file = file.getString();
+        if (!isInside(constant.file))
+          file.fail("\"" + constant.file + "\" is no file inside the program directory");
+        program.constants.push_back(std::move(constant));
+      }
     for (const Cursor &entry : root.at("buffers").elements()) {
       DeviceBuffer buffer;
       Cursor name = entry.at("name");
@@ -51,20 +60,23 @@ public:
 
 private:
   void readArrays(const Cursor &list, std::vector<HostArray> &result) {
-    for (const Cursor &entry : list.elements()) {
-      HostArray array;
-      Cursor name = entry.at("name");
-      array.name = name.getString();
-      if (array.name.empty() || !arrays.insert(array.name).second)
-        name.fail("array names are not empty and distinct");
-      Cursor dtype = entry.at("dtype");
-      if (std::optional<HostType> type = parseHostType(dtype.getString()))
-        array.dtype = *type;
-      else
-        dtype.fail("unknown dtype \"" + dtype.getString() + "\"");
-      array.shape = readSizes(entry.at("shape"), 0);
-      result.push_back(std::move(array));
-    }
+    for (const Cursor &entry : list.elements())
+      result.push_back(readNewArray(entry));
+  }
+
+  HostArray readNewArray(const Cursor &entry) {
+    HostArray array;
+    Cursor name = entry.at("name");
+    array.name = name.getString();
+    if (array.name.empty() || !arrays.insert(array.name).second)
+      name.fail("array names are not empty and distinct");
+    Cursor dtype = entry.at("dtype");
+    if (std::optional<HostType> type = parseHostType(dtype.getString()))
+      array.dtype = *type;
+    else
+      dtype.fail("unknown dtype \"" + dtype.getString() + "\"");
+    array.shape = readSizes(entry.at("shape"), 0);
+    return array;
   }
 
   std::string readBuffer(const Cursor &field) {
@@ -136,14 +148,18 @@ private:
   std::set<std::string> arrays, buffers;
 };
 
+void writeArrayFields(const HostArray &array, json::Writer &w) {
+  w.field("name", array.name);
+  w.field("dtype", getHostTypeName(array.dtype));
+  w.listField("shape", array.shape);
+}
+
 void writeArrays(const char *key, const std::vector<HostArray> &arrays, json::Writer &w) {
   w.key(key);
   w.beginArray();
   for (const HostArray &array : arrays) {
     w.beginObject();
-    w.field("name", array.name);
-    w.field("dtype", getHostTypeName(array.dtype));
-    w.listField("shape", array.shape);
+    writeArrayFields(array, w);
     w.endObject();
   }
   w.endArray();
@@ -199,6 +215,17 @@ void writeProgram(const Program &program, std::ostream &os, bool pretty) {
   w.field("device", program.device);
   writeArrays("arguments", program.arguments, w);
   writeArrays("results", program.results, w);
+  if (!program.constants.empty()) {
+    w.key("constants");
+    w.beginArray();
+    for (const ConstantArray &constant : program.constants) {
+      w.beginObject();
+      writeArrayFields(constant.array, w);
+      w.field("file", constant.file);
+      w.endObject();
+    }
+    w.endArray();
+  }
   w.key("buffers");
   w.beginArray();
   for (const DeviceBuffer &buffer : program.buffers) {

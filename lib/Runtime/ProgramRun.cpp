@@ -11,6 +11,8 @@
 
 #include "spyre/Runtime/ProgramRun.h"
 
+#include "spyre/Support/Npz.h"
+
 #include <set>
 
 namespace spyre::runtime {
@@ -88,6 +90,20 @@ std::optional<Error> BufferLayouts::add(const LoadedProgram &program) {
   return std::nullopt;
 }
 
+Result<HostTensor> readConstant(const std::string &directory, const ConstantArray &constant) {
+  std::string file = directory + "/" + constant.file;
+  auto read = npz::readNpy(file);
+  if (auto *error = std::get_if<npz::Error>(&read))
+    return Error{error->message};
+  auto &array = std::get<npz::Array>(read);
+  HostTensor tensor{constant.array.dtype, constant.array.shape, std::move(array.data)};
+  if (array.shape != tensor.shape ||
+      npz::getWidthInBytes(array.type) != getWidthInBytes(tensor.dtype))
+    return Error{file + ": holds another shape or type than program.json says, " +
+                 describe(tensor.dtype, tensor.shape)};
+  return tensor;
+}
+
 } // namespace
 
 Result<LoadedProgram> loadProgram(const std::string &directory) {
@@ -107,6 +123,13 @@ Result<LoadedProgram> loadProgram(const std::string &directory) {
   std::set<std::string> made;
   for (const HostArray &array : loaded.program.arguments)
     made.insert(array.name);
+  for (const ConstantArray &constant : loaded.program.constants) {
+    auto tensor = readConstant(directory, constant);
+    if (auto *error = std::get_if<Error>(&tensor))
+      return *error;
+    made.insert(constant.array.name);
+    loaded.constants[constant.array.name] = std::move(std::get<HostTensor>(tensor));
+  }
   for (const ProgramStep &step : loaded.program.steps) {
     if (const auto *call = std::get_if<HostCall>(&step.content))
       return Error{file + ": host function \"" + call->function + "\" is unknown"};
@@ -161,6 +184,7 @@ runProgram(Runtime &runtime, const LoadedProgram &loaded,
                    describe(array.dtype, array.shape)};
     arrays[array.name] = given->second;
   }
+  arrays.insert(loaded.constants.begin(), loaded.constants.end());
   for (const HostArray &array : program.results) {
     HostTensor &result = arrays[array.name];
     result.dtype = array.dtype;

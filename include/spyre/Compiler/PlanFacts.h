@@ -19,10 +19,10 @@
 
 namespace spyre::compiler {
 
-/// Adds the facts of the planned function \p func to \p stats, one by one and summed. Traffic
-/// counts each operand in device memory once an operation, in whole sticks, however many cores read
-/// it.
-void collectPlanFacts(mlir::func::FuncOp func, CompileStats &stats);
+/// Adds the facts of the planned function \p func, launched \p numLaunches times, to
+/// \p stats, one by one and summed. Traffic counts each operand in device memory once
+/// an operation, in whole sticks, however many cores read it.
+void collectPlanFacts(mlir::func::FuncOp func, int64_t numLaunches, CompileStats &stats);
 
 } // namespace spyre::compiler
 

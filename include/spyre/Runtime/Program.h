@@ -26,6 +26,12 @@ struct HostArray {
   std::vector<int64_t> shape;
 };
 
+/// An array that belongs to the program.
+struct ConstantArray {
+  HostArray array;
+  std::string file; ///< .npy inside the program directory; bfloat16 as its bits
+};
+
 /// Device memory that the runtime allocates for the program. Its layout is that
 /// of the first bundle argument it is passed as; all others must agree.
 struct DeviceBuffer {
@@ -75,6 +81,7 @@ struct Program {
   std::string device = "spyre";    ///< variant name of the device description
   std::vector<HostArray> arguments;
   std::vector<HostArray> results;
+  std::vector<ConstantArray> constants;
   std::vector<DeviceBuffer> buffers;
   std::vector<ProgramStep> steps;
 };

@@ -21,7 +21,8 @@ namespace spyre::runtime {
 struct LoadedProgram {
   std::string directory;
   Program program;
-  std::map<std::string, Bundle> bundles; ///< by the name that launches use
+  std::map<std::string, Bundle> bundles;       ///< by the name that launches use
+  std::map<std::string, HostTensor> constants; ///< by array name
 };
 
 /// Reads \p directory. Errors name the file: what loadBundle reports, a launch

@@ -66,6 +66,30 @@ static int64_t getUnitStickDim(const sdsc::EmitOperand &operand) {
   return operand.layout.shape[dim] == 1 ? dim : -1;
 }
 
+/// One element a stick, read or written at lane 0, is a unit dim in the stick: the same
+/// places in memory.
+static void exposeUnitStick(sdsc::EmitOperand &operand) {
+  layout::TensorLayout &tensor = operand.layout;
+  if (tensor.dimOrder.empty() || !tensor.stick.empty())
+    return;
+  if (tensor.dimOrder.back() < 0) {
+    tensor.dimOrder.back() = static_cast<int>(tensor.shape.size());
+    tensor.shape.push_back(1);
+    if (!tensor.paddedShape.empty())
+      tensor.paddedShape.push_back(1);
+    operand.access.results.push_back(layout::makeConstant(0));
+    return;
+  }
+  int dim = tensor.dimOrder.back();
+  const layout::IndexExpr &expr = operand.access.results[dim];
+  if (!expr.digits.empty() || expr.constant != 0 ||
+      tensor.shape[dim] > ::spyre::getElementsPerStick(tensor.format))
+    return;
+  tensor.shape[dim] = 1;
+  if (!tensor.paddedShape.empty())
+    tensor.paddedShape[dim] = 1;
+}
+
 /// The device generates a dim in every contraction and moves one dim out of the
 /// stick and one into it in every restickify. Where that dim has extent 1 it is
 /// still there, padded to a stick.
@@ -103,6 +127,8 @@ static void keepUnitDims(DeviceOpInterface op, sdsc::EmitOp &emit) {
     return position;
   };
   if (matmul) {
+    exposeUnitStick(emit.operands[1]);
+    exposeUnitStick(emit.operands[2]);
     int64_t y = getUnitStickDim(emit.operands[1]), out = getUnitStickDim(emit.operands[2]);
     if (y < 0 || out < 0 || !emit.operands[1].access.results[y].digits.empty() ||
         !emit.operands[2].access.results[out].digits.empty())

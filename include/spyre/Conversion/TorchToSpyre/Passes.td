@@ -47,4 +47,22 @@ def ConvertTorchToSpyre : Pass<"convert-torch-to-spyre", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::spyre::SpyreDialect", "::mlir::func::FuncDialect"];
 }
 
+def SpyreOutlineLayers : Pass<"spyre-outline-layers", "::mlir::ModuleOp"> {
+  let summary = "Structurally equal layers become calls of one function";
+  let description = [{
+    Input: a module with one function, in any form that `convert-torch-to-spyre`
+    takes. A layer is the longest run of operations (at least `min-operations`, a
+    matrix product among them) that is repeated one behind the other with nothing
+    different but the tensors that come from outside. Output: the function is a
+    sequence of calls: of what stands before the layers, of the layer once an
+    instance, of what stands behind. A program without layers is left as it is.
+
+    Tensors cross from one function to the next in device memory, in the default
+    layout: the cut is made where the fewest do, which is the residual stream.
+  }];
+  let options = [Option<"minOperations", "min-operations", "uint64_t", "16",
+                        "Operations that a layer has at least">];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
 #endif // SPYRE_CONVERSION_TORCHTOSPYRE_PASSES

@@ -67,6 +67,8 @@ LogicalResult SpyreDialect::verifyRegionArgAttribute(Operation *op, unsigned reg
   }
   if ((name == kArrayAttr || name == kResultAttr) && !isa<StringAttr>(value))
     return fail("a string");
+  if (name == kDataAttr && !isa<ElementsAttr>(value))
+    return op->emitOpError() << "'" << kDataAttr << "' holds the elements of a constant";
   if (name == kValueAttr && !isa<FloatAttr, IntegerAttr>(value))
     return fail("a number");
   return success();

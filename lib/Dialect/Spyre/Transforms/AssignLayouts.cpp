@@ -56,6 +56,8 @@ private:
   OperandPlan planOperand(DeviceOpInterface op, unsigned input, Stick stick);
   void makeOperandFit(DeviceOpInterface op, unsigned input, Stick stick);
   void makePart(DeviceOpInterface op, unsigned input, Stick stick, bool zeroTail);
+  /// Makes input \p input of \p op depend on \p dims.
+  void repeatAlong(DeviceOpInterface op, unsigned input, ArrayRef<unsigned> dims);
   void makeContractionTailsFit(DeviceOpInterface op, unsigned k);
 
   /// The layout of the result of \p op with \p stick in the stick that it and all
@@ -64,6 +66,9 @@ private:
   /// Computes \p op's result as a value of its own and copies it to where \p op
   /// would have written it. Returns the copy, which is still to be assigned.
   DeviceOpInterface splitOffWrite(DeviceOpInterface op);
+  /// The same where what \p op writes is a part of a tensor with several iteration dims
+  /// in one coordinate: the part by itself, then at its offset. Null if it is not.
+  DeviceOpInterface splitOffOffset(DeviceOpInterface op);
   void setDefaultLayout(Value value) {
     auto type = cast<RankedTensorType>(value.getType());
     setLayout(value, makeLayout(type, type.getRank() - 1));
@@ -204,6 +209,56 @@ DeviceOpInterface LayoutAssigner::splitOffWrite(DeviceOpInterface op) {
   return written;
 }
 
+DeviceOpInterface LayoutAssigner::splitOffOffset(DeviceOpInterface op) {
+  AffineMap map = op.getOutputMap();
+  FailureOr<::spyre::layout::IndexMap> index = toIndexMap(map, op.getExtents());
+  Value result = op.getResultTensor();
+  auto type = cast<RankedTensorType>(result.getType());
+  if (failed(index))
+    return {};
+  unsigned rank = type.getRank();
+  SmallVector<int64_t> shape;
+  SmallVector<AffineExpr> inPart, inWhole;
+  bool moves = false;
+  for (unsigned dim = 0; dim < rank; ++dim) {
+    auto [low, high] = ::spyre::layout::getRange(index->results[dim], index->extents);
+    int64_t step = 1;
+    for (const ::spyre::layout::Digit &digit : index->results[dim].digits)
+      step = std::max(step, digit.coefficient);
+    moves |= index->results[dim].digits.size() > 1 && low % step != 0;
+    shape.push_back(high - low + 1);
+    inPart.push_back(map.getResult(dim) - low);
+    inWhole.push_back(builder.getAffineDimExpr(dim) + low);
+  }
+  if (!moves)
+    return {};
+  MLIRContext *context = builder.getContext();
+  DeviceOpSpec part;
+  part.opFunc = op.getOpFuncName();
+  part.inputs.assign(op.getInputs().begin(), op.getInputs().end());
+  part.resultType = RankedTensorType::get(shape, type.getElementType());
+  part.extents.assign(op.getExtents().begin(), op.getExtents().end());
+  for (unsigned i = 0; i < op.getInputs().size(); ++i)
+    part.maps.push_back(op.getInputMap(i));
+  part.maps.push_back(AffineMap::get(op.getNumDims(), 0, inPart, context));
+  if (DictionaryAttr constants = op.getConstantsAttr())
+    part.constants.assign(constants.begin(), constants.end());
+  builder.setInsertionPoint(op);
+  DeviceOpInterface computed = buildDeviceOp(builder, op->getLoc(), part);
+  computed->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  DeviceOpSpec write;
+  write.opFunc = "identity";
+  write.inputs = {computed.getResultTensor()};
+  write.output = op.getOutput();
+  write.resultType = type;
+  write.extents = shape;
+  write.maps = {builder.getMultiDimIdentityMap(rank), AffineMap::get(rank, 0, inWhole, context)};
+  DeviceOpInterface written = buildDeviceOp(builder, op->getLoc(), write);
+  result.replaceAllUsesWith(written.getResultTensor());
+  op->erase();
+  return written;
+}
+
 //===----------------------------------------------------------------------===//
 // Operands
 //===----------------------------------------------------------------------===//
@@ -314,6 +369,36 @@ void LayoutAssigner::makeOperandFit(DeviceOpInterface op, unsigned input, Stick 
 // Operations
 //===----------------------------------------------------------------------===//
 
+void LayoutAssigner::repeatAlong(DeviceOpInterface op, unsigned input, ArrayRef<unsigned> dims) {
+  llvm::SmallBitVector used = getUsedDims(op.getInputMap(input));
+  for (unsigned d : dims)
+    used.set(d);
+  Value value = op.getInputs()[input];
+  SmallVector<int64_t> extents;
+  SmallVector<AffineExpr> projection, replacement(op.getNumDims());
+  for (unsigned d = 0; d < op.getNumDims(); ++d) {
+    replacement[d] = builder.getAffineConstantExpr(0);
+    if (!used[d])
+      continue;
+    replacement[d] = builder.getAffineDimExpr(extents.size());
+    projection.push_back(builder.getAffineDimExpr(d));
+    extents.push_back(op.getExtents()[d]);
+  }
+  DeviceOpSpec copy;
+  copy.opFunc = "identity";
+  copy.inputs = {value};
+  copy.resultType =
+      RankedTensorType::get(extents, cast<RankedTensorType>(value.getType()).getElementType());
+  copy.extents = extents;
+  copy.maps = {op.getInputMap(input).replaceDimsAndSymbols(replacement, {}, extents.size(), 0),
+               builder.getMultiDimIdentityMap(extents.size())};
+  builder.setInsertionPoint(op);
+  DeviceOpInterface repeated = buildDeviceOp(builder, op->getLoc(), copy);
+  (void)assignPointwise(repeated);
+  replaceInput(op, input, repeated.getResultTensor(),
+               AffineMap::get(op.getNumDims(), 0, projection, builder.getContext()));
+}
+
 /// The contraction dim \p k runs to the end of its last stick in both operands. Makes
 /// what is multiplied there zero times finite, and the memory for it.
 void LayoutAssigner::makeContractionTailsFit(DeviceOpInterface op, unsigned k) {
@@ -336,7 +421,10 @@ void LayoutAssigner::makeContractionTailsFit(DeviceOpInterface op, unsigned k) {
       continue;
     ::spyre::layout::TensorLayout layout = getLayout(y).getTensorLayout(getShape(y));
     int64_t inMemory = layout.paddedShape.empty() ? layout.shape[dim] : layout.paddedShape[dim];
-    bool hasRows = inMemory >= static_cast<int64_t>(llvm::alignTo(op.getExtents()[k], elements));
+    FailureOr<::spyre::layout::IndexMap> index = toIndexMap(op.getInputMap(1), op.getExtents());
+    int64_t start = succeeded(index) ? index->results[dim].constant : 0;
+    bool hasRows =
+        inMemory - start >= static_cast<int64_t>(llvm::alignTo(op.getExtents()[k], elements));
     ::spyre::TailState x = tail(0), w = tail(1);
     auto zero = [](::spyre::TailState state) { return state == ::spyre::TailState::Zero; };
     if (hasRows && ((zero(x) && finite(w)) || (finite(x) && zero(w))))
@@ -361,10 +449,13 @@ LogicalResult LayoutAssigner::assignMatmul(DeviceOpInterface op) {
   if (dims.reduction.size() != 1)
     return op->emitOpError() << "contracts over " << dims.reduction.size()
                              << " dims; the device contracts over one";
-  if (dims.generated.size() > 1)
-    return op->emitOpError() << "generates " << dims.generated.size()
-                             << " dims; the device generates one";
   unsigned k = dims.reduction.front();
+  if (dims.generated.size() > 1) {
+    // All but the innermost become batches: the first operand is repeated along them.
+    dims.generated.pop_back();
+    repeatAlong(op, 0, dims.generated);
+    dims = getMatmulDims(op);
+  }
   makeOperandFit(op, 0, k);
   Stick n;
   if (!dims.generated.empty())
@@ -412,9 +503,15 @@ LogicalResult LayoutAssigner::assignPointwise(DeviceOpInterface op) {
     int64_t points = stick ? 1 : elements;
     for (auto [d, extent] : llvm::enumerate(op.getExtents()))
       points *= stick == d ? static_cast<int64_t>(llvm::alignTo(extent, elements)) : extent;
-    choice.cost = points * static_cast<int64_t>(op.getInputs().size() + 1);
+    // What is copied into another stick is often copied back by its next reader.
+    constexpr int64_t kCopyWeight = 2;
+    choice.cost = points;
     for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)
-      choice.cost += planOperand(op, i, stick).cost;
+      choice.cost += (getShape(op.getInputs()[i]).empty() ? 0 : points) +
+                     kCopyWeight * planOperand(op, i, stick).cost;
+    // What is widened cannot be moved between sticks any more: as it lies, if it can.
+    if (isCast(op) && planOperand(op, 0, stick).cost > 0)
+      choice.cost += kImpossible / 4;
     if (!chooseResultLayout(op, stick)) {
       // A copy has nothing to split off.
       if (isCopy)
@@ -606,6 +703,9 @@ LogicalResult LayoutAssigner::run() {
                        "the device's";
     return false;
   };
+  for (Operation &op : llvm::make_early_inc_range(func.getBody().front()))
+    if (auto device = dyn_cast<DeviceOpInterface>(op); device && device.getResultTensor())
+      splitOffOffset(device);
   for (BlockArgument argument : func.getArguments()) {
     if (!supported(argument, func)) {
       ok = false;

@@ -83,13 +83,6 @@ LogicalResult FunctionBufferizer::checkInput() {
       op.emitOpError() << "is no device operation; lower it before bufferizing";
       ok = false;
     }
-    if (auto constant = dyn_cast<ConstantOp>(op)) {
-      auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
-      if (!splat || cast<RankedTensorType>(constant.getType()).getRank() != 0) {
-        op.emitOpError() << "only scalar constants become arguments so far";
-        ok = false;
-      }
-    }
     // An operation that updates a tensor overwrites it.
     if (auto device = dyn_cast<DeviceOpInterface>(op))
       if (Value init = device.getOutput()) {
@@ -211,9 +204,20 @@ LogicalResult FunctionBufferizer::run() {
     else
       copies.emplace_back(value, output);
   }
+  unsigned numArrays = 0;
   for (Operation &op : body)
     if (auto constant = dyn_cast<ConstantOp>(op)) {
-      auto splat = cast<SplatElementsAttr>(constant.getValue());
+      // A number fills its stick at launch; an array is copied in like an input.
+      auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
+      if (!splat || cast<RankedTensorType>(constant.getType()).getRank() != 0) {
+        buffers[constant.getResult()] = addArgument(
+            getBufferType(constant.getType()), constant.getLoc(),
+            {named(kRoleAttr, builder.getStringAttr("input")),
+             named(kArrayAttr, builder.getStringAttr("const" + Twine(numArrays++))),
+             named(kDataAttr, constant.getValue()),
+             named(kTailAttr, builder.getStringAttr(stringifyTailState(TailState::Zero)))});
+        continue;
+      }
       Attribute value = splat.getSplatValue<Attribute>();
       // The number as the program wrote it, where its type cannot hold it exactly.
       if (auto exact = constant->getAttrOfType<FloatAttr>(kValueAttr))

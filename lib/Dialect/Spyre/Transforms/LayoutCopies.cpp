@@ -11,6 +11,7 @@
 
 #include "LayoutCopies.h"
 
+#include "spyre/Dialect/Spyre/IR/AffineConversion.h"
 #include "spyre/Layout/TensorLayout.h"
 #include "spyre/OpFunc/OpFuncTable.h"
 
@@ -73,13 +74,15 @@ static bool canRestickify(Value value) {
 
 void LayoutCopies::setInsertionAfter(Value value) {
   if (Operation *def = value.getDefiningOp())
-    return builder.setInsertionPointAfter(def);
-  // The zeros, which copies may read, stay in front.
-  Block &body = func.getBody().front();
-  Block::iterator at = body.begin();
-  while (llvm::any_of(zeros, [&](auto &zero) { return zero.second.getDefiningOp() == &*at; }))
-    ++at;
-  builder.setInsertionPoint(&body, at);
+    builder.setInsertionPointAfter(def);
+  else {
+    // Behind the numbers that fills read.
+    Block &body = func.getBody().front();
+    Block::iterator it = body.begin();
+    while (it != body.end() && isa<ConstantOp>(*it))
+      ++it;
+    builder.setInsertionPoint(&body, it);
+  }
 }
 
 Value LayoutCopies::getZero(Type elementType) {
@@ -126,8 +129,6 @@ Value LayoutCopies::getPadded(Value value, int64_t dim) {
   Value zero = getZero(type.getElementType());
   OpBuilder::InsertionGuard guard(builder);
   setInsertionAfter(value);
-  if (zero.getDefiningOp()->getBlock() == builder.getInsertionBlock() && !value.getDefiningOp())
-    builder.setInsertionPointAfter(zero.getDefiningOp());
 
   unsigned rank = type.getRank();
   AffineMap identity = builder.getMultiDimIdentityMap(rank);
@@ -187,6 +188,18 @@ Value LayoutCopies::getWithStick(Value value, int64_t dim) {
     return known;
   RankedTensorType type = getRanked(value);
   Value source = value;
+  if (auto constant = value.getDefiningOp<ConstantOp>()) {
+    // The host lays a constant out as its readers want it.
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(constant);
+    auto plain = RankedTensorType::get(type.getShape(), type.getElementType());
+    auto laidOut =
+        RankedTensorType::get(type.getShape(), type.getElementType(), makeLayout(plain, dim));
+    auto copy = ConstantOp::create(builder, constant.getLoc(), laidOut, constant.getValue());
+    copy->setDiscardableAttrs(constant->getDiscardableAttrDictionary());
+    tails.update(copy);
+    return restickified[key] = copy.getResult();
+  }
   if (getStickDim(getLayout(value)) < 0) {
     // A sparse tensor gets a unit dim for its stick, so that one dim can leave it.
     SmallVector<int64_t> shape(type.getShape());
@@ -209,7 +222,7 @@ Value LayoutCopies::getWithStick(Value value, int64_t dim) {
 
 int64_t LayoutCopies::getWithStickCost(Value value, int64_t dim) const {
   int64_t stick = getStickDim(getLayout(value));
-  if (stick == dim || restickified.count({value, dim}))
+  if (stick == dim || restickified.count({value, dim}) || value.getDefiningOp<ConstantOp>())
     return 0;
   if (!canRestickify(value))
     return kNoFormCost;
@@ -320,11 +333,121 @@ LayoutCopies::Cut LayoutCopies::planCut(Value value, AffineMap map, ArrayRef<int
   return best ? *best : single;
 }
 
+/// The first coordinate and the number of places, whole steps included, that \p expr
+/// takes; nothing where it is a dim plus a constant, or no sum of steps.
+static std::optional<std::pair<int64_t, int64_t>>
+getSteppedRange(const ::spyre::layout::IndexExpr &expr, ArrayRef<int64_t> extents) {
+  if (expr.digits.empty() || (expr.digits.size() == 1 && expr.digits.front().coefficient == 1))
+    return std::nullopt;
+  int64_t places = 1;
+  for (const ::spyre::layout::Digit &digit : expr.digits) {
+    if (digit.divisor != 1 || digit.modulus != 0 || digit.coefficient < 1)
+      return std::nullopt;
+    places = std::max(places, digit.coefficient * extents[digit.input]);
+  }
+  return std::make_pair(expr.constant, places);
+}
+
+Value LayoutCopies::splitSteps(Value value, AffineMap &map, ArrayRef<int64_t> extents, unsigned dim,
+                               const ::spyre::layout::IndexExpr &expr) {
+  std::vector<::spyre::layout::Digit> digits = expr.digits;
+  llvm::sort(digits, [](const auto &a, const auto &b) { return a.coefficient > b.coefficient; });
+  if (digits.size() < 2 || digits[0].coefficient % digits[1].coefficient == 0 ||
+      llvm::any_of(digits, [](const auto &d) {
+        return d.divisor != 1 || d.modulus != 0 || d.coefficient < 1;
+      }))
+    return {};
+  // [..., n, ...] at c * a + rest becomes [..., a, rest, ...].
+  int64_t rest = 1, count = extents[digits[0].input];
+  AffineExpr outer = builder.getAffineDimExpr(digits[0].input);
+  for (size_t i = 1; i < digits.size(); ++i)
+    rest += digits[i].coefficient * (extents[digits[i].input] - 1);
+  if (rest > digits[0].coefficient)
+    return {}; // the runs overlap
+  SmallVector<int64_t> box;
+  SmallVector<AffineExpr> from, read;
+  for (unsigned d = 0; d < map.getNumResults(); ++d) {
+    AffineExpr place = builder.getAffineDimExpr(box.size());
+    if (d != dim) {
+      from.push_back(place);
+      read.push_back(map.getResult(d));
+      box.push_back(getShape(value)[d]);
+      continue;
+    }
+    from.push_back(place * digits[0].coefficient + builder.getAffineDimExpr(box.size() + 1) +
+                   expr.constant);
+    read.push_back(outer);
+    read.push_back(map.getResult(d) - outer * digits[0].coefficient - expr.constant);
+    box.push_back(count);
+    box.push_back(rest);
+  }
+  int64_t stick = -1;
+  for (auto [d, extent] : llvm::enumerate(box))
+    if (d != dim && d != dim + 1 && (stick < 0 || extent > box[stick]))
+      stick = d;
+  Part part = getPart(value, AffineMap::get(box.size(), 0, from, builder.getContext()), box, stick);
+  map = part.map.compose(AffineMap::get(map.getNumDims(), 0, read, builder.getContext()));
+  return part.value;
+}
+
+Value LayoutCopies::getRegion(Value value, AffineMap &map, ArrayRef<int64_t> extents) {
+  FailureOr<::spyre::layout::IndexMap> index = toIndexMap(map, extents);
+  if (mlir::failed(index))
+    return {};
+  RankedTensorType type = getRanked(value);
+  unsigned rank = type.getRank();
+  for (unsigned dim = 0; dim < rank; ++dim)
+    if (Value split = splitSteps(value, map, extents, dim, index->results[dim]))
+      return split;
+  SmallVector<int64_t> box(type.getShape()), shape(type.getShape());
+  SmallVector<AffineExpr> from, rest;
+  llvm::SmallBitVector stepped(rank);
+  bool changes = false;
+  for (unsigned dim = 0; dim < rank; ++dim) {
+    AffineExpr d = builder.getAffineDimExpr(dim);
+    from.push_back(d);
+    rest.push_back(map.getResult(dim));
+    auto range = getSteppedRange(index->results[dim], extents);
+    if (!range)
+      continue;
+    auto [low, high] = ::spyre::layout::getRange(index->results[dim], index->extents);
+    stepped.set(dim);
+    box[dim] = high - low + 1;
+    shape[dim] = range->second;
+    from.back() = d + range->first;
+    rest.back() = map.getResult(dim) - range->first;
+    changes |= range->first != 0 || shape[dim] != type.getDimSize(dim);
+  }
+  if (!changes)
+    return {};
+  // The largest other dim is in the stick while the runs are cut out.
+  int64_t stick = -1;
+  for (unsigned dim = 0; dim < rank; ++dim)
+    if (!stepped[dim] && (stick < 0 || box[dim] > box[stick]))
+      stick = dim;
+  Part part = getPart(value, AffineMap::get(rank, 0, from, builder.getContext()), box, stick);
+  auto grown = RankedTensorType::get(shape, type.getElementType());
+  grown = RankedTensorType::get(shape, type.getElementType(), makeLayout(grown, stick));
+  OpBuilder::InsertionGuard guard(builder);
+  setInsertionAfter(part.value);
+  map = AffineMap::get(map.getNumDims(), 0, rest, builder.getContext());
+  return buildIdentity(value.getLoc(), part.value, box, part.map, grown,
+                       builder.getMultiDimIdentityMap(rank));
+}
+
 int64_t LayoutCopies::getPartCost(Value value, AffineMap map, ArrayRef<int64_t> extents,
                                   int64_t stick, bool zeroTail) const {
   if (parts.count({value, getPartKey(map, extents, stick, zeroTail)}))
     return 0;
-  return planCut(value, map, extents, stick, zeroTail).cost;
+  Cut cut = planCut(value, map, extents, stick, zeroTail);
+  // Cutting the runs out first (getRegion) takes about as much again.
+  if (cut.cost >= kNoFormCost || cut.middle < 0)
+    if (FailureOr<::spyre::layout::IndexMap> index = toIndexMap(map, extents); succeeded(index))
+      for (const ::spyre::layout::IndexExpr &expr : index->results)
+        if (getSteppedRange(expr, extents) && canRestickify(value))
+          return 6 *
+                 (getNumElementsInMemory(value, getStickDim(getLayout(value))) + kCopyOverhead) * 2;
+  return cut.cost;
 }
 
 Part LayoutCopies::getPart(Value value, AffineMap map, ArrayRef<int64_t> extents, int64_t stick,
@@ -333,9 +456,14 @@ Part LayoutCopies::getPart(Value value, AffineMap map, ArrayRef<int64_t> extents
   if (auto known = parts.find(key); known != parts.end())
     return known->second;
   Cut cut = planCut(value, map, extents, stick, zeroTail);
-  Location loc = value.getLoc();
   Value source = value;
   AffineMap from = map;
+  if (cut.cost >= kNoFormCost || cut.middle < 0)
+    if (Value region = getRegion(value, from, extents)) {
+      Part part = getPart(region, from, extents, stick, zeroTail);
+      return parts[key] = part;
+    }
+  Location loc = value.getLoc();
   if (cut.middle >= 0) {
     source = getWithStick(value, cut.logical);
     if (getRanked(source).getRank() > getRanked(value).getRank())

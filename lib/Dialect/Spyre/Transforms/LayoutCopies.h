@@ -19,6 +19,7 @@
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 #include "spyre/Dialect/Spyre/Transforms/StickAccess.h"
 #include "spyre/Dialect/Spyre/Transforms/TailAnalysis.h"
+#include "spyre/Layout/IndexMap.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -92,6 +93,15 @@ private:
   };
   Cut planCut(Value value, AffineMap map, ArrayRef<int64_t> extents, int64_t stick,
               bool zeroTail) const;
+  /// \p value without what lies before and between the elements that \p map reads in
+  /// dims that it reads in steps or with several box dims: the device steps through
+  /// whole runs from 0 on. Changes \p map to read the copy; null if there is nothing to
+  /// do.
+  Value getRegion(Value value, AffineMap &map, ArrayRef<int64_t> extents);
+  /// A copy of \p value whose dim \p dim, read at \p expr, is taken apart after the
+  /// largest step where smaller ones do not divide it.
+  Value splitSteps(Value value, AffineMap &map, ArrayRef<int64_t> extents, unsigned dim,
+                   const ::spyre::layout::IndexExpr &expr);
   Value buildRestickify(Location loc, Value source, int64_t newStick);
   void setInsertionAfter(Value value);
 

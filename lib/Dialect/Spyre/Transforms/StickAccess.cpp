@@ -320,8 +320,9 @@ static bool ownsItsLastStick(DeviceOpInterface op, ArrayRef<int64_t> ranges) {
            if (writer == op)
              return true;
            auto other = spanOf(writer);
-           return other && (other->first >= static_cast<int64_t>(llvm::alignTo(own->second, elements)) ||
-                            other->second <= own->first);
+           return other &&
+                  (other->first >= static_cast<int64_t>(llvm::alignTo(own->second, elements)) ||
+                   other->second <= own->first);
          });
 }
 

@@ -44,18 +44,27 @@ static std::optional<Span> getSpan(AffineMap map, ArrayRef<int64_t> extents, uns
   return Span{expr.constant, extents[digit.input]};
 }
 
+/// Copy-in writes zeros into tails and gaps; what another bundle has computed promises
+/// nothing.
+static PaddingState getArgumentTail(func::FuncOp func, unsigned argument) {
+  auto tail = func.getArgAttrOfType<StringAttr>(argument, kTailAttr);
+  if (tail && tail.getValue() == stringifyTailState(TailState::Unknown))
+    return {Tail::Unknown, Tail::Unknown};
+  return {Tail::Zero, Tail::Zero};
+}
+
 TailAnalysis::TailAnalysis(func::FuncOp func) {
-  // Copy-in writes zeros into tails and gaps.
   for (BlockArgument argument : func.getArguments())
-    states[argument] = {Tail::Zero, Tail::Zero};
+    states[argument] = getArgumentTail(func, argument.getArgNumber());
   func.walk<WalkOrder::PreOrder>([&](Operation *op) { update(op); });
 }
 
 void TailAnalysis::update(Operation *op) {
   if (auto constant = dyn_cast<ConstantOp>(op)) {
-    // Every lane of a constant's stick holds its value.
-    Tail state = Tail::Unknown;
-    if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
+    // Every lane of a number's stick holds it; an array is copied in with zeros.
+    bool isNumber = getShape(constant.getResult()).empty();
+    Tail state = isNumber ? Tail::Unknown : Tail::Zero;
+    if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()); splat && isNumber)
       if (isa<FloatType>(splat.getElementType())) {
         APFloat value = splat.getSplatValue<APFloat>();
         state = value.isZero()       ? Tail::Zero

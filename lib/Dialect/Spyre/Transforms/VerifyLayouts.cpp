@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "spyre/Device/Device.h"
+#include "spyre/Dialect/Spyre/IR/AffineConversion.h"
 #include "spyre/Dialect/Spyre/Transforms/Passes.h"
 #include "spyre/Dialect/Spyre/Transforms/PlanningAdapter.h"
 #include "spyre/Dialect/Spyre/Transforms/StickAccess.h"
@@ -105,7 +106,9 @@ private:
     for (auto [dim, result] : llvm::enumerate(op.getInputMap(1).getResults())) {
       if (!result.isFunctionOfDim(k))
         continue;
-      int64_t inMemory = getExtentInMemory(y, dim);
+      FailureOr<::spyre::layout::IndexMap> index = toIndexMap(op.getInputMap(1), op.getExtents());
+      int64_t start = succeeded(index) ? index->results[dim].constant : 0;
+      int64_t inMemory = getExtentInMemory(y, dim) - start;
       int64_t needed = static_cast<int64_t>(llvm::alignTo(extent, elements));
       if (inMemory < needed) {
         report(op, "L2-3") << "input #1 has " << inMemory << " rows of the contraction dim d" << k

@@ -256,8 +256,8 @@ private:
     // The device writes whole sticks.
     Value buffer = access.op.getDestination();
     if (int64_t stick = access.isWrite ? getStickDim(getLayout(buffer)) : -1; stick >= 0) {
-      int64_t whole = llvm::alignTo(
-          box.end[stick], ::spyre::getElementsPerStick(getLayout(buffer).getFormat()));
+      int64_t whole = llvm::alignTo(box.end[stick],
+                                    ::spyre::getElementsPerStick(getLayout(buffer).getFormat()));
       box.end[stick] = std::max(box.end[stick], std::min(whole, getShape(buffer)[stick]));
     }
     return box;

@@ -51,6 +51,8 @@ inline constexpr llvm::StringLiteral kArrayAttr = "spyre.array";
 /// "out0": the result that an input_output argument becomes.
 inline constexpr llvm::StringLiteral kResultAttr = "spyre.result";
 /// Value of a one-stick constant argument.
+/// The elements of a constant that is an argument of the bundle.
+inline constexpr llvm::StringLiteral kDataAttr = "spyre.data";
 inline constexpr llvm::StringLiteral kValueAttr = "spyre.value";
 /// Tail state at entry.
 inline constexpr llvm::StringLiteral kTailAttr = "spyre.tail";

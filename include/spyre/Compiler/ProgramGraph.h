@@ -1,0 +1,57 @@
+//===- ProgramGraph.h - A program as calls of bundles -----------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A program is one function, or a sequence of calls of private ones
+// (spyre-outline-layers). Each called function is compiled once, in a module of its
+// own, and launched as often as it is called, with other buffers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_COMPILER_PROGRAMGRAPH_H
+#define SPYRE_COMPILER_PROGRAMGRAPH_H
+
+#include "spyre/Runtime/Plan.h"
+#include "spyre/Runtime/Program.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace spyre::compiler {
+
+/// One launch. Values are named as the buffers they live in: "in0", "out0", "tmp0".
+struct BundleCall {
+  size_t bundle = 0;
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+};
+
+struct ProgramGraph {
+  std::string name;
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> bundles;
+  std::vector<BundleCall> calls;
+  /// The value that each result shows.
+  std::vector<std::string> results;
+
+  int64_t getNumLaunches(size_t bundle) const;
+};
+
+/// Takes \p module, whose one public function is the program, apart. Arguments of a
+/// bundle that other bundles compute promise nothing about their padding.
+ProgramGraph splitProgram(mlir::OwningOpRef<mlir::ModuleOp> module);
+
+/// The steps: \p specs has each bundle's launch spec; bundle i is launched from
+/// "bundles/<i>", its constants are "constants/<i>.<array>.npy".
+runtime::Program makeProgram(const ProgramGraph &graph,
+                             const std::vector<runtime::LaunchSpec> &specs,
+                             const std::string &device);
+
+/// The file of constant \p array ("const0") of bundle \p bundle.
+std::string getConstantFile(const ProgramGraph &graph, size_t bundle, const std::string &array);
+
+} // namespace spyre::compiler
+
+#endif // SPYRE_COMPILER_PROGRAMGRAPH_H

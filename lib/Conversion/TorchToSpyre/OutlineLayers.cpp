@@ -1,0 +1,356 @@
+//===- OutlineLayers.cpp - Structurally equal layers become one function --===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Finds the longest repetition in the program's one function, proves that its
+// instances differ in nothing but the tensors that come from outside, and makes one
+// function of them. What stands before, between and behind becomes functions too: a
+// program with layers is a sequence of calls. See Passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Conversion/TorchToSpyre/TorchToSpyre.h"
+#include "spyre/Dialect/Torch/IR/TorchOps.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace mlir::spyre {
+#define GEN_PASS_DEF_SPYREOUTLINELAYERS
+#include "spyre/Conversion/TorchToSpyre/Passes.h.inc"
+} // namespace mlir::spyre
+
+using namespace mlir;
+using namespace mlir::spyre;
+
+static bool isTensor(Type type) { return isa<ShapedType, torch_reader::ValueTensorType>(type); }
+
+/// A matrix product: what makes a repetition a layer that is worth a launch of its own.
+static bool isMatrixProduct(Operation *op) {
+  StringRef name = op->getName().getStringRef();
+  return llvm::is_contained({"torch.aten.mm", "torch.aten.bmm", "torch.aten.matmul",
+                             "torch.aten.linear", "torch.aten.addmm", "torch.aten.baddbmm"},
+                            name);
+}
+
+namespace {
+/// A function's operations as steps. Numbers, lists of them and literals belong to the
+/// steps that read them.
+class Steps {
+public:
+  explicit Steps(func::FuncOp func);
+
+  size_t size() const { return ops.size(); }
+  Operation *operator[](size_t i) const { return ops[i]; }
+  /// The step that computes \p value, or nothing (an argument).
+  std::optional<size_t> getIndex(Value value) const {
+    auto it = indices.find(value.getDefiningOp());
+    return value.getDefiningOp() && it != indices.end() ? std::optional(it->second) : std::nullopt;
+  }
+  /// True if \p value is made of numbers only: copied, never passed.
+  bool isPlain(Value value) const {
+    return value.getDefiningOp() && plain.contains(value.getDefiningOp());
+  }
+  /// Equal for steps that do the same to other tensors.
+  llvm::hash_code getHash(size_t i) const { return hashes[i]; }
+  bool isSamePlain(Value a, Value b) const;
+
+private:
+  llvm::hash_code hash(Operation *op) const;
+
+  SmallVector<Operation *> ops;
+  DenseMap<Operation *, size_t> indices;
+  DenseMap<Operation *, llvm::hash_code> plain;
+  SmallVector<llvm::hash_code> hashes;
+};
+
+/// Steps [begin, begin + length), count times one behind the other.
+struct Repetition {
+  size_t begin = 0, length = 0, count = 0;
+};
+
+/// A part of a function on its way to a function of its own: what it reads from
+/// outside, in order of first use, and what others read of it.
+struct Part {
+  ArrayRef<Operation *> ops;
+  llvm::SetVector<Value> inputs;
+  SmallVector<std::pair<size_t, unsigned>> outputs; ///< (operation, result)
+};
+} // namespace
+
+Steps::Steps(func::FuncOp func) {
+  for (Operation &op : func.getBody().front().without_terminator()) {
+    bool isPlainOp = op.getNumRegions() == 0 && op.getNumResults() > 0 &&
+                     llvm::all_of(op.getOperands(), [&](Value v) { return isPlain(v); }) &&
+                     (op.getNumOperands() == 0 || llvm::none_of(op.getResultTypes(), isTensor));
+    llvm::hash_code code = hash(&op);
+    if (isPlainOp) {
+      plain.try_emplace(&op, code);
+      continue;
+    }
+    indices[&op] = ops.size();
+    ops.push_back(&op);
+    hashes.push_back(code);
+  }
+}
+
+llvm::hash_code Steps::hash(Operation *op) const {
+  llvm::hash_code code =
+      llvm::hash_combine(op->getName(), op->getAttrDictionary(), op->getNumOperands());
+  for (Type type : op->getResultTypes())
+    code = llvm::hash_combine(code, type);
+  for (Value operand : op->getOperands())
+    code = isPlain(operand) ? llvm::hash_combine(code, plain.lookup(operand.getDefiningOp()),
+                                                 cast<OpResult>(operand).getResultNumber())
+                            : llvm::hash_combine(code, operand.getType());
+  return code;
+}
+
+bool Steps::isSamePlain(Value a, Value b) const {
+  if (a == b)
+    return true;
+  Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+  return x->getName() == y->getName() && x->getAttrDictionary() == y->getAttrDictionary() &&
+         x->getResultTypes() == y->getResultTypes() &&
+         cast<OpResult>(a).getResultNumber() == cast<OpResult>(b).getResultNumber() &&
+         x->getNumOperands() == y->getNumOperands() &&
+         llvm::all_of(llvm::zip(x->getOperands(), y->getOperands()),
+                      [&](auto pair) { return isSamePlain(std::get<0>(pair), std::get<1>(pair)); });
+}
+
+/// The repetition that saves most, by hashes.
+static Repetition findRepetition(const Steps &steps, size_t minLength) {
+  // A layer of a model in use has a few dozen operations.
+  constexpr size_t kMaxLength = 4096;
+  Repetition best;
+  size_t bestSaved = 0, n = steps.size();
+  SmallVector<llvm::hash_code> hashes;
+  SmallVector<size_t> products(1, 0);
+  for (size_t i = 0; i < n; ++i) {
+    hashes.push_back(steps.getHash(i));
+    products.push_back(products.back() + isMatrixProduct(steps[i]));
+  }
+  for (size_t length = minLength; length <= std::min(n / 2, kMaxLength); ++length)
+    for (size_t i = 0; i + length < n;) {
+      size_t run = 0;
+      while (i + length + run < n && hashes[i + run] == hashes[i + length + run])
+        ++run;
+      size_t saved = run / length * length;
+      if (saved > bestSaved && products[i + length] > products[i]) {
+        // Begin where the fewest tensors cross from one instance to the next.
+        bestSaved = saved;
+        best = {i, length, run / length + 1};
+        size_t bestCut = ~size_t(0);
+        for (size_t begin = i; begin <= i + run % length; ++begin) {
+          llvm::SmallPtrSet<Value, 8> crossing;
+          size_t cut = begin + length;
+          for (size_t j = cut; j < cut + length && j < n; ++j)
+            for (Value operand : steps[j]->getOperands())
+              if (std::optional<size_t> def = steps.getIndex(operand);
+                  def && *def >= begin && *def < cut)
+                crossing.insert(operand);
+          if (crossing.size() < bestCut) {
+            bestCut = crossing.size();
+            best.begin = begin;
+          }
+        }
+      }
+      i += run + 1;
+    }
+  return best;
+}
+
+/// True if instance \p k of \p repetition is instance 0 with other tensors from
+/// outside.
+static bool isInstance(const Steps &steps, const Repetition &repetition, size_t k) {
+  size_t first = repetition.begin, begin = first + k * repetition.length;
+  DenseMap<Value, Value> outside;
+  for (size_t i = 0; i < repetition.length; ++i) {
+    Operation *a = steps[first + i], *b = steps[begin + i];
+    if (a->getName() != b->getName() || a->getAttrDictionary() != b->getAttrDictionary() ||
+        a->getResultTypes() != b->getResultTypes() || a->getNumOperands() != b->getNumOperands() ||
+        a->getNumRegions() != 0)
+      return false;
+    for (auto [x, y] : llvm::zip(a->getOperands(), b->getOperands())) {
+      if (steps.isPlain(x) || steps.isPlain(y)) {
+        if (!steps.isPlain(x) || !steps.isPlain(y) || !steps.isSamePlain(x, y))
+          return false;
+        continue;
+      }
+      if (x.getType() != y.getType())
+        return false;
+      std::optional<size_t> dx = steps.getIndex(x), dy = steps.getIndex(y);
+      bool insideX = dx && *dx >= first, insideY = dy && *dy >= begin;
+      if (insideX != insideY)
+        return false;
+      if (insideX) {
+        if (*dx - first != *dy - begin ||
+            cast<OpResult>(x).getResultNumber() != cast<OpResult>(y).getResultNumber())
+          return false;
+      } else if (outside.try_emplace(x, y).first->second != y) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+static Part makePart(const Steps &steps, ArrayRef<Operation *> ops) {
+  Part region;
+  region.ops = ops;
+  llvm::SmallPtrSet<Operation *, 32> inside(ops.begin(), ops.end());
+  for (Operation *op : ops)
+    for (Value operand : op->getOperands())
+      if (!steps.isPlain(operand) &&
+          !(operand.getDefiningOp() && inside.contains(operand.getDefiningOp())))
+        region.inputs.insert(operand);
+  for (auto [i, op] : llvm::enumerate(ops))
+    for (OpResult result : op->getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); }))
+        region.outputs.emplace_back(i, result.getResultNumber());
+  return region;
+}
+
+/// A private function of \p region's operations.
+static func::FuncOp makeFunction(const Steps &steps, const Part &region, StringRef name,
+                                 OpBuilder &builder) {
+  SmallVector<Type> inputs, outputs;
+  for (Value input : region.inputs)
+    inputs.push_back(input.getType());
+  for (auto [op, result] : region.outputs)
+    outputs.push_back(region.ops[op]->getResult(result).getType());
+  SmallVector<Location> locations;
+  for (Operation *op : region.ops)
+    locations.push_back(op->getLoc());
+  auto func = func::FuncOp::create(builder, region.ops.front()->getLoc(), name,
+                                   builder.getFunctionType(inputs, outputs));
+  func.setPrivate();
+  Block *block = func.addEntryBlock();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(block);
+  IRMapping mapping;
+  for (auto [input, argument] : llvm::zip(region.inputs, block->getArguments()))
+    mapping.map(input, argument);
+  std::function<void(Value)> copyPlain = [&](Value value) {
+    if (!steps.isPlain(value) || mapping.contains(value))
+      return;
+    for (Value operand : value.getDefiningOp()->getOperands())
+      copyPlain(operand);
+    builder.clone(*value.getDefiningOp(), mapping);
+  };
+  for (Operation *op : region.ops) {
+    for (Value operand : op->getOperands())
+      copyPlain(operand);
+    builder.clone(*op, mapping);
+  }
+  SmallVector<Value> results;
+  for (auto [op, result] : region.outputs)
+    results.push_back(mapping.lookup(region.ops[op]->getResult(result)));
+  func::ReturnOp::create(builder, func.getLoc(), results);
+  return func;
+}
+
+/// Puts a call of \p callee in the place of \p ops, which read \p inputs.
+static void replaceWithCall(func::FuncOp callee, ArrayRef<Operation *> ops, ValueRange inputs,
+                            ArrayRef<std::pair<size_t, unsigned>> outputs, OpBuilder &builder) {
+  builder.setInsertionPoint(ops.front());
+  auto call = func::CallOp::create(builder, ops.front()->getLoc(), callee, inputs);
+  for (auto [result, output] : llvm::zip(call.getResults(), outputs))
+    ops[output.first]->getResult(output.second).replaceAllUsesWith(result);
+  for (Operation *op : llvm::reverse(ops))
+    op->erase();
+}
+
+namespace {
+struct OutlineLayersPass : mlir::spyre::impl::SpyreOutlineLayersBase<OutlineLayersPass> {
+  using SpyreOutlineLayersBase::SpyreOutlineLayersBase;
+
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> functions;
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      functions.push_back(func);
+    // A program that is taken apart already, or none.
+    if (functions.size() != 1 || functions.front().isExternal() ||
+        !llvm::hasSingleElement(functions.front().getBody()))
+      return;
+    outline(functions.front());
+  }
+
+private:
+  void outline(func::FuncOp func);
+};
+} // namespace
+
+void OutlineLayersPass::outline(func::FuncOp func) {
+  Operation *terminator = func.getBody().front().getTerminator();
+  // What the program returns is computed; an argument has no place in a call.
+  if (llvm::any_of(terminator->getOperands(), llvm::IsaPred<BlockArgument>))
+    return;
+  Steps steps(func);
+  Repetition repetition = findRepetition(steps, minOperations);
+  for (size_t k = 1; k < repetition.count; ++k)
+    if (!isInstance(steps, repetition, k))
+      repetition.count = k;
+  if (repetition.count < 2)
+    return;
+  SmallVector<Operation *> all;
+  for (size_t i = 0; i < steps.size(); ++i)
+    all.push_back(steps[i]);
+  auto getOps = [&](size_t begin, size_t length) { return ArrayRef(all).slice(begin, length); };
+  if (llvm::any_of(terminator->getOperands(), [&](Value v) { return steps.isPlain(v); }))
+    return;
+
+  // All instances give what any of them has to give.
+  SmallVector<Part> instances;
+  llvm::SetVector<std::pair<size_t, unsigned>> outputs;
+  for (size_t k = 0; k < repetition.count; ++k) {
+    instances.push_back(
+        makePart(steps, getOps(repetition.begin + k * repetition.length, repetition.length)));
+    outputs.insert(instances.back().outputs.begin(), instances.back().outputs.end());
+  }
+  size_t end = repetition.begin + repetition.count * repetition.length;
+  std::optional<Part> before, behind;
+  if (repetition.begin > 0)
+    before = makePart(steps, getOps(0, repetition.begin));
+  if (end < steps.size())
+    behind = makePart(steps, getOps(end, steps.size() - end));
+  // Assertions and the like stand alone; they read but give nothing.
+  SmallVector<std::pair<size_t, unsigned>> common = outputs.takeVector();
+  llvm::sort(common);
+  for (Part &instance : instances)
+    instance.outputs = common;
+
+  OpBuilder builder(func);
+  StringRef name = func.getName();
+  func::FuncOp layer = makeFunction(steps, instances.front(), (name + "_layer").str(), builder);
+  func::FuncOp first, last;
+  if (before)
+    first = makeFunction(steps, *before, (name + "_begin").str(), builder);
+  if (behind)
+    last = makeFunction(steps, *behind, (name + "_end").str(), builder);
+  // From the end: what is replaced is read by nothing that is still to be replaced.
+  // Inputs are looked up again, since calls have taken the place of their makers.
+  auto replace = [&](func::FuncOp callee, const Part &region) {
+    replaceWithCall(callee, region.ops, region.inputs.getArrayRef(), region.outputs, builder);
+  };
+  if (last)
+    replace(last, *behind);
+  for (const Part &instance : llvm::reverse(instances))
+    replace(layer, instance);
+  if (first)
+    replace(first, *before);
+  SmallVector<Operation *> dead;
+  for (Operation &op : func.getBody().front().without_terminator())
+    if (!isa<func::CallOp>(op))
+      dead.push_back(&op);
+  for (Operation *op : llvm::reverse(dead))
+    if (op->use_empty())
+      op->erase();
+}

@@ -1,0 +1,88 @@
+// RUN: spyre-opt %s --spyre-assign-layouts --spyre-verify-layouts -split-input-file | FileCheck %s
+
+// Heads of 64 lie in whole sticks of the projection: read where they are.
+// CHECK-LABEL: func.func @heads_of_64
+// CHECK-NOT: spyre.restickify
+// CHECK: spyre.exp {{.*}} ins(%arg0[d1, d0 * 64 + d2]) -> [d0, d1, d2]
+func.func @heads_of_64(%x: tensor<100x256xf16>) -> tensor<4x100x64xf16> {
+  %0 = spyre.exp (d0 = 4, d1 = 100, d2 = 64) ins(%x[d1, d0 * 64 + d2]) -> [d0, d1, d2] : tensor<100x256xf16> -> tensor<4x100x64xf16>
+  return %0 : tensor<4x100x64xf16>
+}
+
+// -----
+
+// Heads of 32 split a stick: with the rows in the stick any head can be read.
+// CHECK-LABEL: func.func @heads_of_32
+// CHECK: %[[T:.*]] = spyre.restickify (d0 = 64, d1 = 128) ins(%arg0[d0, d1])
+// CHECK: %[[E:.*]] = spyre.exp {{.*}} ins(%[[T]][d1, d0 * 32 + d2]) -> [d0, d1, d2]
+// CHECK: spyre.restickify {{.*}}
+func.func @heads_of_32(%x: tensor<64x128xf16>) -> tensor<4x64x32xf16> {
+  %0 = spyre.exp (d0 = 4, d1 = 64, d2 = 32) ins(%x[d1, d0 * 32 + d2]) -> [d0, d1, d2] : tensor<64x128xf16> -> tensor<4x64x32xf16>
+  return %0 : tensor<4x64x32xf16>
+}
+
+// -----
+
+// Both halves of a stick are cut out once, however many read them.
+// CHECK-LABEL: func.func @once
+// CHECK-COUNT-1: spyre.restickify{{.*}}ins(%arg0
+// CHECK-NOT: ins(%arg0{{.*}}restickify
+// CHECK: return
+func.func @once(%x: tensor<64x64xf16>) -> (tensor<1x32xf16>, tensor<1x32xf16>) {
+  %0 = spyre.neg (d0 = 64, d1 = 32) ins(%x[d0, d1 + 32]) -> [d0, d1] : tensor<64x64xf16> -> tensor<64x32xf16>
+  %1 = spyre.add (d0 = 64, d1 = 32) ins(%x[d0, d1], %0[d0, d1]) -> [d0, d1] : tensor<64x64xf16>, tensor<64x32xf16> -> tensor<64x32xf16>
+  %2 = spyre.mul (d0 = 64, d1 = 32) ins(%1[d0, d1], %0[d0, d1]) -> [d0, d1] : tensor<64x32xf16>, tensor<64x32xf16> -> tensor<64x32xf16>
+  %3 = spyre.sum (d0 = 64, d1 = 32) ins(%2[d0, d1]) -> [0, d1] : tensor<64x32xf16> -> tensor<1x32xf16>
+  %4 = spyre.sum (d0 = 64, d1 = 32) ins(%1[d0, d1]) -> [0, d1] : tensor<64x32xf16> -> tensor<1x32xf16>
+  return %3, %4 : tensor<1x32xf16>, tensor<1x32xf16>
+}
+
+// -----
+
+// A contraction whose result begins inside a stick is computed by itself.
+// CHECK-LABEL: func.func @written_inside
+// CHECK: %[[M:.*]] = spyre.batchmatmul {{.*}} -> [d0, d1, d2]
+// CHECK: %[[R:.*]] = spyre.restickify {{.*}} ins(%[[M]]
+// CHECK: spyre.identity {{.*}} ins(%[[R]]{{.*}} -> [d1, d0 * 32 + d2]
+func.func @written_inside(%x: tensor<2x64x64xf16>, %y: tensor<2x64x32xf16>) -> tensor<64x64xf16> {
+  %0 = spyre.batchmatmul (d0 = 2, d1 = 64, d2 = 32, d3 = 64) ins(%x[d0, d1, d3], %y[d0, d3, d2]) -> [d1, d0 * 32 + d2]
+    : tensor<2x64x64xf16>, tensor<2x64x32xf16> -> tensor<64x64xf16>
+  return %0 : tensor<64x64xf16>
+}
+
+// -----
+
+// Joined along whole sticks: written in place. Nothing else is copied.
+// CHECK-LABEL: func.func @joined
+// CHECK-NOT: restickify
+// CHECK: return
+func.func @joined(%x: tensor<8x64xf16>, %y: tensor<8x36xf16>) -> tensor<8x100xf16> {
+  %0 = spyre.identity (d0 = 8, d1 = 64) ins(%x[d0, d1]) -> [d0, d1] : tensor<8x64xf16> -> tensor<8x100xf16>
+  %1 = spyre.neg (d0 = 8, d1 = 36) ins(%y[d0, d1]) outs(%0[d0, d1 + 64]) : tensor<8x36xf16> -> tensor<8x100xf16>
+  return %1 : tensor<8x100xf16>
+}
+
+// -----
+
+// One dim only: joined one element a stick.
+// CHECK-LABEL: func.func @joined_vectors
+// CHECK: order [0, -1]
+// CHECK: return
+func.func @joined_vectors(%x: tensor<3xf16>, %y: tensor<5xf16>) -> tensor<8xf16> {
+  %0 = spyre.identity (d0 = 3) ins(%x[d0]) -> [d0] : tensor<3xf16> -> tensor<8xf16>
+  %1 = spyre.identity (d0 = 5) ins(%y[d0]) outs(%0[d0 + 3]) : tensor<5xf16> -> tensor<8xf16>
+  return %1 : tensor<8xf16>
+}
+
+// -----
+
+// An array that the compiler knows is laid out on the host as its readers want it.
+// CHECK-LABEL: func.func @constant
+// CHECK: spyre.constant {{.*}} order [1, 0]
+// CHECK-NOT: restickify
+// CHECK: spyre.batchmatmul
+func.func @constant(%x: tensor<2x2xf16>) -> tensor<2x2xf16> {
+  %c = spyre.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf16> : tensor<2x2xf16>
+  %0 = spyre.batchmatmul (d0 = 2, d1 = 2, d2 = 2) ins(%x[d0, d2], %c[d1, d2]) -> [d0, d1] : tensor<2x2xf16>, tensor<2x2xf16> -> tensor<2x2xf16>
+  return %0 : tensor<2x2xf16>
+}
