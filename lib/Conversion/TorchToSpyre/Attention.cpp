@@ -28,8 +28,8 @@ using namespace mlir::spyre::torch_lowering;
 static Value buildSafeSoftmax(Lowering &l, const Arithmetic &m, Value scores) {
   int64_t dim = getTensorType(scores).getRank() - 1;
   // The program's own lowest number.
-  double lowest = -llvm::APFloat::getLargest(cast<FloatType>(m.element).getFloatSemantics())
-                       .convertToDouble();
+  double lowest =
+      -llvm::APFloat::getLargest(cast<FloatType>(m.element).getFloatSemantics()).convertToDouble();
   Value maximum = buildReduction(l.b, l.loc, "max", scores, {dim}, /*keepDims=*/true);
   Value exponentials = m.unary("exp", m.sub(scores, m.maximum(maximum, lowest)));
   Value sum = buildReduction(l.b, l.loc, "sum", exponentials, {dim}, /*keepDims=*/true);

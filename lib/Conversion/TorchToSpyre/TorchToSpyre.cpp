@@ -281,6 +281,10 @@ LogicalResult ConvertTorchToSpyrePass::convert(func::FuncOp func, const HandlerT
   copy->walk([&](Operation *op) { ours.push_back(op); });
   for (auto [mine, original] : llvm::zip_equal(ours, theirs))
     originals[mine] = original;
+  // What nobody reads need not be computed (statistics of a norm in evaluation).
+  for (Operation *op : llvm::reverse(ours))
+    if (isTorch(op) && op->getNumResults() > 0 && op->use_empty())
+      op->erase();
 
   Reasons reasons;
   RewritePatternSet patterns(context);

@@ -324,11 +324,9 @@ LogicalResult DistributionAttr::verify(function_ref<InFlightDiagnostic()> emitEr
   if (map.getNumResults() != slices.size())
     return emitError() << "the map names " << map.getNumResults() << " slices, but there are "
                        << slices.size() << " dims";
-  // A value of rank 0 has one place; MLIR folds no map without results.
-  if (map.getNumResults() == 0)
-    return success();
   Builder b(map.getContext());
-  for (int64_t core = 0; core < cores; ++core) {
+  // Without dims there is nothing to look up (and constantFold fails).
+  for (int64_t core = 0; core < cores && !slices.empty(); ++core) {
     SmallVector<Attribute> results;
     if (failed(map.constantFold({b.getIndexAttr(core)}, results)))
       return emitError() << "the map is undefined for core " << core;

@@ -164,8 +164,8 @@ Value LayoutCopies::buildRestickify(Location loc, Value source, int64_t newStick
     failed = true;
     emitError(loc) << "a value of type "
                    << RankedTensorType::get(type.getShape(), type.getElementType())
-                   << " would have to be moved to another stick dim, which the device does with "
-                      "16-bit values only";
+                   << " would have to be moved to another stick dim; that is not supported but for "
+                      "16-bit values";
   }
   DeviceOpSpec spec;
   spec.opFunc = "ReStickifyOpHBM";

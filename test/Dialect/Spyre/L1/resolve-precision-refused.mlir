@@ -1,6 +1,6 @@
 // RUN: spyre-opt %s --verify-diagnostics --pass-pipeline='builtin.module(func.func(spyre-resolve-precision))'
 
-// expected-error @below {{'main' has 2 f32 operations that the device cannot compute exactly}}
+// expected-error @below {{'main' has 2 f32 operations that the device cannot compute exactly; not supported}}
 func.func @main(%x: tensor<4x8xf32>, %y: tensor<8x4xf32>) -> tensor<4x4xf32> {
   // expected-note @below {{spyre.matmul (tensor<4x8xf32>, tensor<8x4xf32>) -> (tensor<4x4xf32>): no f32 form, and its part of the program takes or returns f32}}
   %0 = spyre.matmul %x, %y : tensor<4x8xf32>, tensor<8x4xf32> -> tensor<4x4xf32>

@@ -78,8 +78,11 @@ Role Statistics::classify(Operation *op) {
   StringRef kind = device.getOpFuncName();
   Value x = device.getInputs()[0];
   Role role = getRole(x);
+  // Of one element a result, the sum is the mean (and a division by 1 has vanished).
+  int64_t points = ShapedType::getNumElements(device.getExtents());
+  bool isMean = points == getTensorType(device.getResultTensor()).getNumElements();
   if (kind == "sum")
-    return role == Role::Widened  ? Role::Sum
+    return role == Role::Widened  ? (isMean ? Role::Mean : Role::Sum)
            : role == Role::Square ? Role::Statistic
                                   : Role::Other;
   if (kind == "mean")
@@ -92,9 +95,7 @@ Role Statistics::classify(Operation *op) {
     return Role::Other;
   Value y = device.getInputs()[1];
   if (kind == "realdiv" && isDivisor(y))
-    return role == Role::Sum         ? Role::Mean
-           : role == Role::Statistic ? Role::Statistic
-                                     : Role::Other;
+    return role == Role::Sum ? Role::Mean : role == Role::Statistic ? Role::Statistic : Role::Other;
   if ((kind == "mul" || kind == "add") && isDivisor(y))
     return role == Role::Statistic ? role : Role::Other;
   if (kind == "mul")
@@ -137,8 +138,8 @@ void Statistics::narrow(Operation *op, RewriterBase &rewriter) {
     if (isF64(result))
       result.setType(RankedTensorType::get(getTensorType(result).getShape(), f32));
   if (isa<DeviceOpInterface>(op))
-    remark::passed(op->getLoc(), remark::RemarkOpts::name("f32").category("precision").function(
-                                     func.getName()))
+    remark::passed(op->getLoc(),
+                   remark::RemarkOpts::name("f32").category("precision").function(func.getName()))
         << (op->getName().getStringRef() + " of f64 is computed in f32, by rule f64-statistics")
                .str();
 }
@@ -162,7 +163,7 @@ LogicalResult Statistics::run() {
     InFlightDiagnostic error = emitError(func.getLoc())
                                << "'" << func.getName() << "' has " << refused.size()
                                << (refused.size() == 1 ? " operation" : " operations")
-                               << " on f64 that are no means or variances; the device has no f64";
+                               << " on f64 that are no means or variances; not supported";
     for (Operation *op : refused)
       error.attachNote(op->getLoc()) << op->getName().getStringRef();
     return failure();

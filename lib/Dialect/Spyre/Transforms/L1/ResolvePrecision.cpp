@@ -560,7 +560,7 @@ struct ResolvePrecisionPass : mlir::spyre::impl::SpyreResolvePrecisionBase<Resol
       InFlightDiagnostic error = emitError(func.getLoc())
                                  << "'" << func.getName() << "' has " << refused.size()
                                  << (refused.size() == 1 ? " f32 operation" : " f32 operations")
-                                 << " that the device cannot compute exactly";
+                                 << " that the device cannot compute exactly; not supported";
       for (Operation *op : refused) {
         Diagnostic &note = error.attachNote(op->getLoc());
         note << op->getName().getStringRef() << " (" << toString(op->getOperandTypes()) << ") -> ("
