@@ -24,7 +24,8 @@ namespace spyre::layout {
 
 namespace {
 
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+/// Rounded up; a sum of the two might not fit.
+int64_t ceilDiv(int64_t a, int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
 
 int64_t floorDiv(int64_t a, int64_t b) {
   int64_t q = a / b;

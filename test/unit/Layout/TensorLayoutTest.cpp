@@ -231,6 +231,9 @@ TEST(TensorLayout, VerifyNamesEveryProblem) {
                 "the stick's dims hold 128 elements, a stick of SEN169_FP16 holds 64"}));
   layout = getDefaultLayout({int64_t(1) << 40, int64_t(1) << 30}, DataFormat::SEN169_FP16);
   EXPECT_EQ(verify(layout), (std::vector<std::string>{"the tensor is larger than 2^56 elements"}));
+  layout = getDefaultLayout({4, 64}, DataFormat::SEN169_FP16);
+  layout.paddedShape = {INT64_MAX, INT64_MAX};
+  EXPECT_EQ(verify(layout), (std::vector<std::string>{"the tensor is larger than 2^56 elements"}));
 }
 
 } // namespace
