@@ -204,12 +204,37 @@ Value mlir::spyre::buildConvert(OpBuilder &b, Location loc, Value source, Type e
   return ConvertOp::create(b, loc, RankedTensorType::get(type.getShape(), elementType), source);
 }
 
+/// The product of a row and a column: no dim is generated, which the device's contraction
+/// needs. Products and their sum in f32, rounded once, as the contraction does.
+static Value buildDotProduct(OpBuilder &b, Location loc, Value lhs, Value rhs,
+                             RankedTensorType resultType, bool transposedRhs) {
+  auto widen = [&](Value value) {
+    RankedTensorType type = getTensorType(value);
+    return buildPointwise(b, loc, "dl16tofp32", {value},
+                          RankedTensorType::get(type.getShape(), b.getF32Type()));
+  };
+  if (!transposedRhs) { // [..., K, 1] as [..., 1, K]
+    SmallVector<int64_t> shape(getTensorType(rhs).getShape());
+    std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+    rhs = buildReshape(b, loc, rhs, shape);
+  }
+  SmallVector<int64_t> shape(resultType.getShape());
+  shape.back() = getTensorType(lhs).getShape().back();
+  Value product = buildPointwise(b, loc, "mul", {widen(lhs), widen(rhs)},
+                                 RankedTensorType::get(shape, b.getF32Type()));
+  Value sum = buildReduction(b, loc, "sum", product, {resultType.getRank() - 1}, /*keepDims=*/true);
+  return buildPointwise(b, loc, "fp32todl16", {sum}, resultType);
+}
+
 Value mlir::spyre::buildMatmul(OpBuilder &b, Location loc, Value lhs, Value rhs,
                                RankedTensorType resultType, bool transposedRhs) {
   MLIRContext *context = b.getContext();
   ArrayRef<int64_t> l = getTensorType(lhs).getShape(), r = getTensorType(rhs).getShape(),
                     o = resultType.getShape();
   int64_t contracted = l.back();
+  bool isColumn = o.back() == 1 && contracted != 1;
+  if (isColumn && o[o.size() - 2] == 1 && isHalf(resultType.getElementType()))
+    return buildDotProduct(b, loc, lhs, rhs, resultType, transposedRhs);
   // Iteration dims: the result's (batch, M, N), then K.
   unsigned numBatch = o.size() - 2, k = o.size();
   auto batchMap = [&](ArrayRef<int64_t> shape) {
@@ -244,6 +269,11 @@ Value mlir::spyre::buildMatmul(OpBuilder &b, Location loc, Value lhs, Value rhs,
     llvm::append_values(rhsResults, n, kd);
   else
     llvm::append_values(rhsResults, kd, n);
+  // A column is generated as a row: by the transposed product.
+  if (isColumn) {
+    std::swap(spec.inputs[0], spec.inputs[1]);
+    std::swap(lhsResults, rhsResults);
+  }
   for (ArrayRef<AffineExpr> results : {ArrayRef(lhsResults), ArrayRef(rhsResults), ArrayRef(outResults)})
     spec.maps.push_back(AffineMap::get(numDims, 0, results, context));
   return buildDeviceOp(b, loc, spec).getResultTensor();
