@@ -50,8 +50,8 @@ class Function(torch.nn.Module):
 class Draw:
     """Makes inputs for one case; every number is exact in the program's dtype and on the device."""
 
-    def __init__(self, dtype, name, seed):
-        self.dtype = dtype
+    def __init__(self, dtype, name, seed, elements):
+        self.dtype, self.elements = dtype, elements
         self.random = np.random.default_rng([seed, zlib.crc32(name.encode())])
 
     def exact(self, values):
@@ -63,11 +63,13 @@ class Draw:
 
     def shape(self, rank=None, limit=257):
         """Two dims mostly; a third, small one in a quarter of the cases."""
-        dims = [self.size(limit), self.size(limit)]
-        wants_three = self.random.random() < 0.25
-        if rank == 3 or (rank is None and wants_three):
-            dims.insert(0, int(self.random.choice((2, 3, 5))))
-        return tuple(dims)
+        while True:
+            dims = [self.size(limit), self.size(limit)]
+            wants_three = self.random.random() < 0.25
+            if rank == 3 or (rank is None and wants_three):
+                dims.insert(0, int(self.random.choice((2, 3, 5))))
+            if np.prod(dims) <= self.elements:
+                return tuple(dims)
 
     def normal(self, *shape, scale=1.0):
         return self.exact(self.random.standard_normal(shape) * scale)
@@ -156,7 +158,8 @@ def batch_norm(draw):
 def attention(kind):
     def build(draw):
         heads = int(draw.random.choice((1, 2, 4)))
-        rows, columns = draw.size(129), draw.size(129)
+        limit = 129 if draw.elements > 4096 else 33
+        rows, columns = draw.size(limit), draw.size(limit)
         width = int(draw.random.choice((32, 64, 128)))
         key_heads = 1 if kind == "grouped" else heads
         q = draw.normal(2, heads, rows, width)
@@ -190,7 +193,7 @@ def attention(kind):
 
 def linear_of(activation):
     def build(draw):
-        rows, inner, columns = draw.size(), draw.size(), draw.size()
+        (rows, inner), columns = draw.shape(2), draw.size(65)
         arrays = [draw.normal(rows, inner), draw.normal(columns, inner, scale=inner**-0.5), draw.normal(columns)]
         return (lambda x, w, b: activation(F.linear(x, w, b))), arrays
 
@@ -384,6 +387,11 @@ OPERATIONS = {
 }
 
 
+# What may end in a named refusal so far: f32 values that would have to change their
+# stick dim, operations of the exporter's decompositions that have no lowering.
+REFUSABLE = {"attention_float", "batch_norm", "group_norm", "lerp", "logsigmoid"}
+
+
 def encode(array, dtype):
     array = np.asarray(array)  # a contiguous copy would have a dim more than a number
     return [dtype, list(array.shape), base64.b64encode(array.tobytes()).decode()]
@@ -409,7 +417,7 @@ def flatten(results):
 def make_cases(operation, number, options):
     """The forms of one operation at one shape."""
     name = f"{operation}_{number}"
-    draw = Draw(options.dtype, name, options.seed)
+    draw = Draw(options.dtype, name, options.seed, options.elements)
     function, arrays = OPERATIONS[operation](draw)
     module = Function(function).eval()
     dtype = getattr(torch, options.dtype)
@@ -439,6 +447,7 @@ def make_cases(operation, number, options):
                 "group": operation,
                 "cls": "device",
                 "tier": 2,
+                "expect": "value-or-named-refusal" if operation in REFUSABLE else "value",
                 "mlir": text,
                 "inputs": [
                     encode(a, "bool")
@@ -462,6 +471,7 @@ def main():
     parser.add_argument("--only", default="", help="operations whose name contains it")
     parser.add_argument("--forms", default="raw,nodecomp,torch", help="forms of text")
     parser.add_argument("--dtype", default="float16", choices=("float16", "bfloat16"))
+    parser.add_argument("--elements", type=int, default=100000, help="at most so many elements in the first operand")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--shard", default="0/1", help="I/N: every Nth case from the Ith on, from 0")
     options = parser.parse_args()
