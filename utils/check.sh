@@ -63,6 +63,9 @@ tier1-O0|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier
 ops-O0|long|summary|"$python" "$conformance/programs.py" "$data/ops/cases.jsonl.gz" --no-host -O0
 tier1-O0-cores32|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O0 --cores 32
 tier1-O2-cores1|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O2 --cores 1
+tier2-O2|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2
+tier2-O0|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O0
+tier2-O2-cores1|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2 --cores 1
 layers|long|summary|"$python" "$SPYRE_ROOT/test/e2e/generate_layers.py" --count 200 --jobs $SPYRE_JOBS --out "$logs/layers" --run --no-host --jobs $SPYRE_JOBS
 TABLE
   if compgen -G "$SPYRE_ROOT/test/e2e/test_*.py" >/dev/null; then

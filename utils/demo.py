@@ -3,10 +3,11 @@
 # Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
 # Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Takes the first-tier programs of the model data, compiles each to a program
-# directory, runs it on the emulator in checked mode and prints one line a
-# program: how far the numbers are from PyTorch's, the modelled time, traffic
-# and operations. The judgement is that of the conformance runners.
+# Takes single operations and whole layers (Granite, BERT, ViT) of the model data,
+# compiles each to a program directory, runs it on the emulator in checked mode
+# and prints one line a program: how far the numbers are from PyTorch's, the
+# modelled time, traffic and operations. The judgement is that of the conformance
+# runners.
 """Compiles programs exported from PyTorch, runs them on the emulator, compares."""
 
 import argparse
@@ -32,8 +33,23 @@ def parse(argv):
     parser.add_argument("--build", default=str(ROOT / "build"), help="build folder")
     parser.add_argument("--models", default=str(ROOT / "test" / "data" / "models"), help="folder with a manifest.json")
     parser.add_argument("--only", metavar="SUBSTRING", help="programs whose name contains it")
-    parser.add_argument("--tier", type=int, default=1, help="tier of the programs (default 1)")
+    parser.add_argument("--tier", type=int, help="programs of this tier (default: tier 1 and the layers of tier 2)")
     return parser.parse_args(argv)
+
+
+# Whole layers: what people run, and the end of the demonstration.
+LAYERS = ("attention_sdpa_mask", "bert_layer_small", "vit_block_small", "granite_2layers_small", "granite_layer_small")
+
+
+def chosen(entries, options):
+    """Entries in the order in which they are shown."""
+    entries = [e for e in entries if e.get("npz")]
+    if options.tier is not None:
+        picked = [e for e in entries if e.get("tier") == options.tier]
+    else:
+        by_name = {e["name"]: e for e in entries}
+        picked = [e for e in entries if e.get("tier") == 1] + [by_name[n] for n in LAYERS if n in by_name]
+    return [e for e in picked if not options.only or options.only in e["name"]]
 
 
 def largest_error(program, outputs):
@@ -86,6 +102,7 @@ def run_one(tools, entry, folder, work):
             "-o",
             place / "program",
             f"--stats={compile_stats}",
+            f"--report={place / 'report.html'}",
         ],
         [
             tools("spyre-run"),
@@ -120,9 +137,7 @@ def main(argv=None):
     work = pathlib.Path(options.build) / "demo"
     work.mkdir(parents=True, exist_ok=True)
     with open(folder / "manifest.json") as file:
-        entries = [e for e in json.load(file) if e.get("tier") == options.tier and e.get("npz")]
-    if options.only:
-        entries = [e for e in entries if options.only in e["name"]]
+        entries = chosen(json.load(file), options)
     if not entries:
         print("error: no program fits", file=sys.stderr)
         return 2
@@ -153,6 +168,7 @@ def main(argv=None):
         top = ", ".join(f"{name} {count}" for name, count in operations.most_common(5))
         print(f"{modelled}device memory read {in_bytes(read)}, written {in_bytes(written)}")
         print(f"most frequent operations: {top}")
+        print(f"where the time goes in {good[-1]['name']}: {work / good[-1]['name']}/report.html")
     print(f"program directories, numbers and report: {work}/report.json")
     print(f"{len(good)} of {len(rows)} programs agree with PyTorch")
     return 0 if len(good) == len(rows) else 1
@@ -164,10 +180,10 @@ def describe(row):
     stats = row["stats"]
     modelled = f"{stats['modelled_us']:.2f} us" if "modelled_us" in stats else "-"
     traffic = in_bytes(stats.get("hbm_read_bytes", 0) + stats.get("hbm_write_bytes", 0))
-    operations = " ".join(
-        name if count == 1 else f"{name}x{count}"
-        for name, count in collections.Counter(row["operations"]).most_common()
-    )
+    counts = collections.Counter(row["operations"]).most_common()
+    operations = " ".join(name if count == 1 else f"{name}x{count}" for name, count in counts[:6])
+    if len(counts) > 6:
+        operations += f" and {len(counts) - 6} more"
     return f"{row['name']:28} {row['error']:10.1e} {modelled:>12} {traffic:>15}  {operations}"
 
 

@@ -465,6 +465,26 @@ std::optional<IndexMap> splitInput(const IndexMap &map, unsigned input,
   return compose(map, outerToInner);
 }
 
+bool canSplitInputs(const IndexMap &map) {
+  for (unsigned input = 0; input < map.extents.size(); ++input) {
+    std::vector<int64_t> cuts;
+    for (const IndexExpr &expr : map.results)
+      for (const Digit &digit : expr.digits)
+        if (digit.input == input)
+          for (int64_t cut : {digit.divisor, digit.divisor * digit.modulus})
+            if (cut > 1 && cut < map.extents[input])
+              cuts.push_back(cut);
+    std::sort(cuts.begin(), cuts.end());
+    int64_t outer = map.extents[input];
+    for (auto cut = cuts.rbegin(); cut != cuts.rend(); ++cut) {
+      if (outer % *cut)
+        return false;
+      outer = *cut;
+    }
+  }
+  return true;
+}
+
 IndexMap permuteInputs(const IndexMap &map, const std::vector<unsigned> &order) {
   assert(order.size() == map.extents.size());
   IndexMap result = map;

@@ -135,6 +135,10 @@ std::optional<IndexMap> invert(const IndexMap &map, const std::vector<int64_t> &
 std::optional<IndexMap> splitInput(const IndexMap &map, unsigned input,
                                    const std::vector<int64_t> &factors);
 
+/// True if every input can be split (splitInput) until no digit divides: the divisors
+/// and moduli of its digits form a chain that divides its extent.
+bool canSplitInputs(const IndexMap &map);
+
 /// New input i is old input order[i].
 IndexMap permuteInputs(const IndexMap &map, const std::vector<unsigned> &order);
 /// New result i is old result order[i].

@@ -148,10 +148,9 @@ static Value buildSplat(Lowering &l, ArrayRef<int64_t> shape, double number, Typ
 }
 
 /// Constant padding, and cropping where it is negative; pairs from the last dim on.
-static LogicalResult lowerPad(Lowering &l) {
-  std::optional<SmallVector<int64_t>> pads = l.getInts(1);
-  std::optional<double> number = pads ? l.getNumber(2) : std::nullopt;
-  if (!number)
+static LogicalResult padWithConstant(Lowering &l, std::optional<double> number) {
+  std::optional<SmallVector<int64_t>> pads = number ? l.getInts(1) : std::nullopt;
+  if (!pads)
     return failure();
   Value value = l.getTensor(0);
   int64_t rank = l.getTensorType(0).getRank();
@@ -186,6 +185,61 @@ static LogicalResult lowerPad(Lowering &l) {
     value = ConcatOp::create(l.b, l.loc, type, parts, static_cast<uint64_t>(dim)).getResult();
   }
   return l.replaceWith(value);
+}
+
+/// aten.pad: constant mode only.
+static LogicalResult lowerPadMode(Lowering &l) {
+  StringRef mode = l.getString(2);
+  if (mode != "constant")
+    return l.refuse("pads in mode '" + mode + "'; the device pads with a constant");
+  return padWithConstant(l, l.isNone(3) ? std::optional(0.0) : l.getNumber(3));
+}
+
+static LogicalResult lowerNarrow(Lowering &l) {
+  RankedTensorType type = l.getTensorType(0);
+  std::optional<int64_t> dim = l.getInt(1), start = dim ? l.getInt(2) : std::nullopt;
+  std::optional<int64_t> size = start ? l.getInt(3) : std::nullopt;
+  if (size)
+    dim = l.normalizeDim(*dim, type.getRank());
+  if (!size || !dim)
+    return failure();
+  int64_t extent = type.getDimSize(*dim);
+  if (*start < 0)
+    *start += extent;
+  if (*start < 0 || *size < 0 || *start + *size > extent)
+    return l.refuse("it reads beyond dim " + Twine(*dim));
+  return l.replaceWith(buildSlice(l, l.getTensor(0), *dim, *start, *size));
+}
+
+/// The last elements of a dim in front of the others.
+static LogicalResult lowerRoll(Lowering &l) {
+  std::optional<SmallVector<int64_t>> shifts = l.getInts(1);
+  std::optional<SmallVector<int64_t>> dims = shifts ? l.getInts(2) : std::nullopt;
+  if (!dims)
+    return failure();
+  Value value = l.getTensor(0);
+  RankedTensorType type = l.getTensorType(0);
+  bool isFlat = dims->empty();
+  if (isFlat) {
+    value = buildReshape(l.b, l.loc, value, {type.getNumElements()});
+    dims->push_back(0);
+  }
+  if (shifts->size() != dims->size())
+    return l.refuse("it has another number of shifts than of dims");
+  for (auto [shift, given] : llvm::zip(*shifts, *dims)) {
+    RankedTensorType now = getTensorType(value);
+    std::optional<int64_t> dim = l.normalizeDim(given, now.getRank());
+    if (!dim)
+      return failure();
+    int64_t extent = now.getDimSize(*dim);
+    int64_t first = extent == 0 ? 0 : ((extent - shift) % extent + extent) % extent;
+    if (first == 0)
+      continue;
+    Value parts[] = {buildSlice(l, value, *dim, first, extent - first),
+                     buildSlice(l, value, *dim, 0, first)};
+    value = ConcatOp::create(l.b, l.loc, now, parts, static_cast<uint64_t>(*dim)).getResult();
+  }
+  return l.replaceWith(isFlat ? buildReshape(l.b, l.loc, value, type.getShape()) : value);
 }
 
 /// Operand 0 with `part` in place of elements start .. of dim `dim`.
@@ -368,7 +422,11 @@ void torch_lowering::addMovement(HandlerTable &table) {
   for (const char *name : {"torch.aten.cat", "torch.aten.concat", "torch.aten.concatenate"})
     table[name] = lowerCat;
   table["torch.aten.stack"] = lowerStack;
-  table["torch.aten.constant_pad_nd"] = onTensor(lowerPad);
+  table["torch.aten.constant_pad_nd"] =
+      onTensor([](Lowering &l) { return padWithConstant(l, l.getNumber(2)); });
+  table["torch.aten.pad"] = onTensor(lowerPadMode);
+  table["torch.aten.narrow"] = onTensor(lowerNarrow);
+  table["torch.aten.roll"] = onTensor(lowerRoll);
   table["torch.aten.slice_scatter"] = onTensor(lowerSliceScatter);
   table["torch.aten.select_scatter"] = onTensor(lowerSelectScatter);
   table["torch.prim.ListUnpack"] = lowerListUnpack;

@@ -165,7 +165,8 @@ OpFoldResult ViewOp::fold(FoldAdaptor adaptor) {
       return {};
     FailureOr<::spyre::layout::IndexMap> composed =
         toIndexMap(inner.getMap().compose(getMap()), type.getShape());
-    if (failed(composed))
+    // A part of rows that were joined is read from the joined rows.
+    if (failed(composed) || !::spyre::layout::canSplitInputs(simplify(*composed)))
       return {};
     setMap(toAffineMap(*composed, type.getRank(), getContext()));
     getSourceMutable().assign(inner.getSource());

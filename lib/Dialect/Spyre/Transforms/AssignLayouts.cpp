@@ -318,14 +318,12 @@ OperandPlan LayoutAssigner::planOperand(DeviceOpInterface op, unsigned input, St
       best = plan;
   };
   if (used) {
-    auto plain = RankedTensorType::get(getShape(value),
-                                       cast<RankedTensorType>(value.getType()).getElementType());
     for (auto [dim, result] : llvm::enumerate(map.getResults())) {
       auto logical = static_cast<int64_t>(dim);
       if (!result.isFunctionOfDim(*stick) || logical == getStickDim(getLayout(value)))
         continue;
-      StickAccess moved =
-          getStickAccess(plain.getShape(), makeLayout(plain, logical), map, op.getExtents());
+      StickAccess moved = getStickAccess(getShape(value), copies.getLayoutWithStick(value, logical),
+                                         map, op.getExtents());
       if (moved.kind == StickAccess::Dim && moved.dim == *stick)
         offer({OperandPlan::Restickify, logical, copies.getWithStickCost(value, logical)});
     }

@@ -220,6 +220,23 @@ Value LayoutCopies::getWithStick(Value value, int64_t dim) {
   return restickified[key] = buildRestickify(value.getLoc(), source, dim);
 }
 
+LayoutAttr LayoutCopies::getLayoutWithStick(Value value, int64_t dim) const {
+  int64_t stick = getStickDim(getLayout(value));
+  if (stick == dim)
+    return getLayout(value);
+  RankedTensorType type = getRanked(value);
+  LayoutAttr plain = makeLayout(RankedTensorType::get(type.getShape(), type.getElementType()), dim);
+  if (stick < 0 || value.getDefiningOp<ConstantOp>())
+    return plain;
+  // Both dims are padded to whole blocks (buildRestickify).
+  ::spyre::layout::TensorLayout padded = plain.getTensorLayout(type.getShape());
+  padded.paddedShape = padded.shape;
+  for (int64_t d : {dim, stick})
+    padded.paddedShape[d] =
+        static_cast<int64_t>(llvm::alignTo(padded.shape[d], getElements(value)));
+  return LayoutAttr::get(type.getContext(), padded);
+}
+
 int64_t LayoutCopies::getWithStickCost(Value value, int64_t dim) const {
   int64_t stick = getStickDim(getLayout(value));
   if (stick == dim || restickified.count({value, dim}) || value.getDefiningOp<ConstantOp>())
@@ -313,7 +330,7 @@ LayoutCopies::Cut LayoutCopies::planCut(Value value, AffineMap map, ArrayRef<int
       RankedTensorType::get(getShape(value), getRanked(value).getElementType());
   int64_t current = getStickDim(getLayout(value));
   for (int64_t logical = 0, rank = plain.getRank(); logical < rank; ++logical) {
-    LayoutAttr layout = logical == current ? getLayout(value) : makeLayout(plain, logical);
+    LayoutAttr layout = getLayoutWithStick(value, logical);
     StickAccess access = getStickAccess(plain.getShape(), layout, map, extents);
     if (access.kind != StickAccess::Dim)
       continue;
@@ -416,7 +433,7 @@ Value LayoutCopies::getRegion(Value value, AffineMap &map, ArrayRef<int64_t> ext
     shape[dim] = range->second;
     from.back() = d + range->first;
     rest.back() = map.getResult(dim) - range->first;
-    changes |= range->first != 0 || shape[dim] != type.getDimSize(dim);
+    changes = true;
   }
   if (!changes)
     return {};
@@ -426,13 +443,32 @@ Value LayoutCopies::getRegion(Value value, AffineMap &map, ArrayRef<int64_t> ext
     if (!stepped[dim] && (stick < 0 || box[dim] > box[stick]))
       stick = dim;
   Part part = getPart(value, AffineMap::get(rank, 0, from, builder.getContext()), box, stick);
+  Value zero = getZero(type.getElementType());
   auto grown = RankedTensorType::get(shape, type.getElementType());
   grown = RankedTensorType::get(shape, type.getElementType(), makeLayout(grown, stick));
   OpBuilder::InsertionGuard guard(builder);
   setInsertionAfter(part.value);
   map = AffineMap::get(map.getNumDims(), 0, rest, builder.getContext());
-  return buildIdentity(value.getLoc(), part.value, box, part.map, grown,
-                       builder.getMultiDimIdentityMap(rank));
+  AffineMap identity = builder.getMultiDimIdentityMap(rank);
+  // Copies of the whole read what lies behind the last step, too.
+  Value filled;
+  if (shape != box)
+    filled = buildIdentity(value.getLoc(), zero, shape,
+                           AffineMap::get(rank, 0, builder.getContext()), grown, identity);
+  Value region =
+      buildIdentity(value.getLoc(), part.value, box, part.map, grown, identity, filled);
+  regions.insert(region);
+  return region;
+}
+
+bool LayoutCopies::needsRegion(Value value, AffineMap map, ArrayRef<int64_t> extents,
+                               const Cut &cut) const {
+  // A copy that is a region already has been made as readable as can be.
+  if (regions.contains(value) || (cut.middle >= 0 && cut.cost < kNoFormCost))
+    return false;
+  return getStickDim(getLayout(value)) >= 0 ||
+         getStickAccess(getShape(value), getLayout(value), map, extents).kind ==
+             StickAccess::Unreadable;
 }
 
 int64_t LayoutCopies::getPartCost(Value value, AffineMap map, ArrayRef<int64_t> extents,
@@ -441,7 +477,7 @@ int64_t LayoutCopies::getPartCost(Value value, AffineMap map, ArrayRef<int64_t> 
     return 0;
   Cut cut = planCut(value, map, extents, stick, zeroTail);
   // Cutting the runs out first (getRegion) takes about as much again.
-  if (cut.cost >= kNoFormCost || cut.middle < 0)
+  if (needsRegion(value, map, extents, cut))
     if (FailureOr<::spyre::layout::IndexMap> index = toIndexMap(map, extents); succeeded(index))
       for (const ::spyre::layout::IndexExpr &expr : index->results)
         if (getSteppedRange(expr, extents) && canRestickify(value))
@@ -458,7 +494,7 @@ Part LayoutCopies::getPart(Value value, AffineMap map, ArrayRef<int64_t> extents
   Cut cut = planCut(value, map, extents, stick, zeroTail);
   Value source = value;
   AffineMap from = map;
-  if (cut.cost >= kNoFormCost || cut.middle < 0)
+  if (needsRegion(value, map, extents, cut))
     if (Value region = getRegion(value, from, extents)) {
       Part part = getPart(region, from, extents, stick, zeroTail);
       return parts[key] = part;

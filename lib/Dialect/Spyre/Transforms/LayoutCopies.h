@@ -54,6 +54,8 @@ public:
   /// \p value with logical dim \p dim in the stick; the result's extents may have
   /// grown to whole sticks (zeros), a sparse value by a last unit dim.
   Value getWithStick(Value value, int64_t dim);
+  /// The layout that getWithStick gives (for a value that is not sparse).
+  LayoutAttr getLayoutWithStick(Value value, int64_t dim) const;
   /// What that costs; 0 if it is there already.
   int64_t getWithStickCost(Value value, int64_t dim) const;
 
@@ -102,6 +104,7 @@ private:
   /// largest step where smaller ones do not divide it.
   Value splitSteps(Value value, AffineMap &map, ArrayRef<int64_t> extents, unsigned dim,
                    const ::spyre::layout::IndexExpr &expr);
+  bool needsRegion(Value value, AffineMap map, ArrayRef<int64_t> extents, const Cut &cut) const;
   Value buildRestickify(Location loc, Value source, int64_t newStick);
   void setInsertionAfter(Value value);
 
@@ -111,6 +114,7 @@ private:
   bool failed = false;
   llvm::MapVector<std::pair<Value, int64_t>, Value> restickified, padded;
   llvm::MapVector<Value, Value> spread;
+  llvm::DenseSet<Value> regions; ///< what getRegion has made
   llvm::MapVector<Type, Value> zeros;
   /// By value and (map, extents, stick, zeroTail) as an attribute.
   llvm::MapVector<std::pair<Value, Attribute>, Part> parts;

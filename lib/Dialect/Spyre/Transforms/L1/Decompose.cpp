@@ -54,9 +54,22 @@ static Value decompose(OpBuilder &b, LogSoftmaxOp op) {
 static Value decompose(OpBuilder &b, RmsNormOp op) {
   Location loc = op.getLoc();
   Value x = op.getSource();
-  RankedTensorType type = getTensorType(x);
+  RankedTensorType narrow = getTensorType(x), type = narrow;
   SmallVector<int64_t> dims = llvm::to_vector(
       llvm::seq<int64_t>(type.getRank() - op.getNormalizedRank(), type.getRank()));
+  // Where squares of 16-bit values leave DL16's range, at either end: in f32.
+  bool isWide = isHalf(type.getElementType()) &&
+                (type.getElementType().isBF16() ||
+                 op.getEpsilon().convertToDouble() < 1.0 / (1 << 24));
+  auto widen = [&](Value value) {
+    RankedTensorType from = getTensorType(value);
+    return buildPointwise(b, loc, "dl16tofp32", {value},
+                          RankedTensorType::get(from.getShape(), b.getF32Type()));
+  };
+  if (isWide) {
+    x = widen(x);
+    type = getTensorType(x);
+  }
   Value square = buildPointwise(b, loc, "mul", {x, x}, type);
   Value mean = buildReduction(b, loc, "mean", square, dims, /*keepDims=*/true);
   Value epsilon =
@@ -65,8 +78,8 @@ static Value decompose(OpBuilder &b, RmsNormOp op) {
   Value scale = buildPointwise(b, loc, "rsqrt", {shifted}, getTensorType(mean));
   Value result = buildPointwise(b, loc, "mul", {x, scale}, type);
   if (Value weight = op.getWeight())
-    result = buildPointwise(b, loc, "mul", {result, weight}, type);
-  return result;
+    result = buildPointwise(b, loc, "mul", {result, isWide ? widen(weight) : weight}, type);
+  return isWide ? buildPointwise(b, loc, "fp32todl16", {result}, narrow) : result;
 }
 
 static Value decompose(OpBuilder &b, MatmulOp op) {

@@ -34,7 +34,7 @@ static void composeViews(func::FuncOp func, RewriterBase &rewriter) {
       AffineMap composed = inner.getMap().compose(view.getMap());
       if (!hasNoPoint(shape)) {
         FailureOr<layout::IndexMap> index = toIndexMap(composed, shape);
-        if (failed(index))
+        if (failed(index) || !layout::canSplitInputs(layout::simplify(*index)))
           break;
         composed = toAffineMap(*index, shape.size(), view.getContext());
       }
@@ -85,6 +85,23 @@ static bool splitsContraction(DeviceOpInterface op, const layout::IndexMap &newM
   return false;
 }
 
+/// True if the dims of \p op can be split until none of its maps takes one apart, with
+/// \p newMap in place of map \p changed.
+static bool canSplitTogether(DeviceOpInterface op, unsigned changed,
+                             const layout::IndexMap &newMap) {
+  layout::IndexMap all{newMap.extents, newMap.results};
+  for (unsigned i = 0; i <= op.getInputs().size(); ++i) {
+    if (i == changed)
+      continue;
+    FailureOr<layout::IndexMap> map = getIndexMap(op, i);
+    if (failed(map))
+      return false;
+    layout::IndexMap simple = layout::simplify(*map);
+    all.results.insert(all.results.end(), simple.results.begin(), simple.results.end());
+  }
+  return layout::canSplitInputs(all);
+}
+
 /// Lets the operation that computes \p view's source write in the view's shape.
 static bool foldIntoWriter(ViewOp view, RewriterBase &rewriter) {
   Value source = view.getSource();
@@ -105,7 +122,8 @@ static bool foldIntoWriter(ViewOp view, RewriterBase &rewriter) {
   if (!inverse)
     return false;
   std::optional<layout::IndexMap> composed = layout::compose(*inverse, *written);
-  if (!composed || splitsGeneratedDim(op, *composed))
+  if (!composed || splitsGeneratedDim(op, *composed) ||
+      !canSplitTogether(op, op.getInputs().size(), layout::simplify(*composed)))
     return false;
   setMap(op, op.getInputs().size(), *composed);
   source.setType(view.getType());
@@ -122,7 +140,8 @@ static bool foldIntoReader(ViewOp view, OpOperand &use) {
   AffineMap composed = view.getMap().compose(op.getInputMap(use.getOperandNumber()));
   if (!hasNoPoint(op.getExtents())) {
     FailureOr<layout::IndexMap> index = toIndexMap(composed, op.getExtents());
-    if (failed(index) || splitsContraction(op, layout::simplify(*index)))
+    if (failed(index) || splitsContraction(op, layout::simplify(*index)) ||
+        !canSplitTogether(op, use.getOperandNumber(), layout::simplify(*index)))
       return false;
     composed = toAffineMap(*index, op.getNumDims(), op->getContext());
   }

@@ -115,10 +115,12 @@ static bool matchSoftmax(F32Region &region, Operation *op) {
 // Rule "rms-norm": x * rsqrt(mean x^2 + eps) of a 16-bit x. Squares are not negative, so
 // nothing cancels: mean x^2 has a relative error of at most 2 u (square, mean), eps adds
 // one u, rsqrt halves what came before and adds one u, the product adds one: 3.5 u of
-// the result. Squares of f16 values stay below 2^33; squares below 2^-31 vanish beside
-// eps, hence eps >= 2^-24.
+// the result. Squares of f16 values stay below 2^33 (those of bf16 values do not); squares
+// below 2^-31 vanish beside eps, hence eps >= 2^-24.
 static bool matchRmsNorm(F32Region &region, Operation *op) {
   constexpr double kSmallestEpsilon = 1.0 / (1 << 24);
+  if (region.getHalfType(op).isBF16())
+    return false;
   if (auto composite = dyn_cast<RmsNormOp>(op))
     return composite.getEpsilon().convertToDouble() >= kSmallestEpsilon &&
            region.hasExactOperands(op) && region.markClosed({op}, "rms-norm");
