@@ -66,7 +66,7 @@ tier1-O2-cores1|long|summary|"$python" "$conformance/programs.py" "$data/models"
 tier2-O2|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2
 tier2-O0|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O0
 tier2-O2-cores1|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2 --cores 1
-layers|long|summary|"$python" "$SPYRE_ROOT/test/e2e/generate_layers.py" --count 200 --jobs $SPYRE_JOBS --out "$logs/layers" --run --no-host --jobs $SPYRE_JOBS
+layers|long|summary|"$python" "$SPYRE_ROOT/test/e2e/generate_layers.py" --count 200 --allow-refusals --jobs $SPYRE_JOBS --out "$logs/layers" --run --no-host --jobs $SPYRE_JOBS
 TABLE
   if compgen -G "$SPYRE_ROOT/test/e2e/test_*.py" >/dev/null; then
     echo "e2e|quick|pytest|\"$python\" -m pytest -q -p no:cacheprovider \"$SPYRE_ROOT/test/e2e\""

@@ -215,7 +215,10 @@ ArgumentSpec readArgument(const Cursor &entry) {
 
   switch (spec.role) {
   case Role::Input:
-    spec.array = readArrayName(entry.at("array"), "in");
+    // The program's argument, or a constant that is an array (program.json has its file).
+    spec.array = isArrayName(entry.at("array").getString(), "const")
+                     ? entry.at("array").getString()
+                     : readArrayName(entry.at("array"), "in");
     break;
   case Role::Output:
     spec.array = readArrayName(entry.at("array"), "out");

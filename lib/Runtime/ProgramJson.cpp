@@ -97,8 +97,7 @@ private:
     Cursor kind = step.at("step");
     std::string name = kind.getString();
     if (name == "copy_in") {
-      program.steps.push_back(
-          {CopyIn{readArray(step.at("array")), readBuffer(step.at("buffer"))}});
+      program.steps.push_back({CopyIn{readArray(step.at("array")), readBuffer(step.at("buffer"))}});
     } else if (name == "copy_out") {
       program.steps.push_back(
           {CopyOut{readBuffer(step.at("buffer")), readArray(step.at("array"))}});

@@ -26,7 +26,7 @@ std::variant<std::string, ReadFailure> readFile(const std::string &file) {
   };
   if (descriptor < 0)
     return fail(std::string("cannot open the file: ") + std::strerror(errno));
-  struct stat status {};
+  struct stat status{};
   if (::fstat(descriptor, &status) != 0)
     return fail(std::string("cannot read the file: ") + std::strerror(errno));
   if (S_ISDIR(status.st_mode))

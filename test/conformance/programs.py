@@ -93,7 +93,7 @@ def read_program(folder, file, arrays, entry):
     inputs = numbered(data, "in")
     outputs = list(zip([str(d) for d in data["out_dtypes"]], numbered(data, "out")))
     refs = [data[f"ref{i}"] if f"ref{i}" in data.files else None for i in range(len(outputs))]
-    return Program(text, inputs, outputs, refs, info=entry)
+    return Program(text, inputs, outputs, refs, entry.get("expect", "value"), info=entry)
 
 
 def numbered(data, prefix):

@@ -64,6 +64,7 @@ def main():
     parser.epilog = "example: generate_layers.py --seed 3 --out layers --run --no-host -O2"
     parser.add_argument("--only", metavar="N,N", help="these cases and no others, by number")
     parser.add_argument("--kind", help="only cases of this kind", choices=sorted(KINDS))
+    parser.add_argument("--allow-refusals", action="store_true", help="a named refusal passes; wrong numbers fail")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes that export")
     parser.add_argument("--run", action="store_true", help="then run programs.py; all flags after this one are for it")
     # argparse would take the other script's flags for its own.
@@ -82,6 +83,9 @@ def main():
     with multiprocessing.get_context("fork").Pool(options.jobs) as pool:
         made = pool.map(functools.partial(make, options.out, options.seed), numbers, chunksize=1)
     entries = [entry for entry in made if entry]
+    if options.allow_refusals:
+        for entry in entries:
+            entry["expect"] = "value-or-named-refusal"
     write_manifest(options.out, entries)
     print(f"{len(entries)} programs in {options.out}, {len(made) - len(entries)} not exported", flush=True)
     if 50 * len(entries) < 49 * len(made):

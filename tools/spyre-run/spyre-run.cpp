@@ -95,9 +95,7 @@ struct Executable {
     return program ? runtime::checkCapacity(*program, device, countOnly)
                    : runtime::checkCapacity(*bundle, device, countOnly);
   }
-  const std::string &getName() const {
-    return program ? program->program.name : bundle->plan.name;
-  }
+  const std::string &getName() const { return program ? program->program.name : bundle->plan.name; }
   runtime::Result<std::map<std::string, HostTensor>>
   run(runtime::Runtime &runtime, const std::map<std::string, HostTensor> &inputs) const {
     return program ? runtime::runProgram(runtime, *program, inputs)
@@ -339,8 +337,7 @@ int run(const RunOptions &options) {
   }
   if (!options.stats.empty()) {
     std::string text = statsJson(runtime, executable, outcome, seconds);
-    if (auto message =
-            writeFileAtomically(options.stats, [&](std::ostream &os) { os << text; }))
+    if (auto message = writeFileAtomically(options.stats, [&](std::ostream &os) { os << text; }))
       return fail(*message);
   }
   if (emulator.getNumReports() > 0)

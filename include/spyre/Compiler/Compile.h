@@ -28,8 +28,8 @@ namespace spyre::compiler {
 
 struct CompileOptions {
   int optLevel = 2;
-  int64_t cores = 0;            ///< 0: what the level says
-  std::string device = "spyre"; ///< variant name
+  int64_t cores = 0;               ///< 0: what the level says
+  std::string device = "spyre";    ///< variant name
   std::string target = "superdsc"; ///< or "ktir"
   std::string superdscForm = "2026-08";
   bool pretty = false;

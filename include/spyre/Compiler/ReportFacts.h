@@ -20,7 +20,8 @@ namespace spyre::compiler {
 
 /// Operations of \p module by name, in alphabetical order; without functions and
 /// terminators.
-std::vector<std::pair<std::string, int64_t>> countOperations(mlir::ArrayRef<mlir::ModuleOp> modules);
+std::vector<std::pair<std::string, int64_t>>
+countOperations(mlir::ArrayRef<mlir::ModuleOp> modules);
 
 report::Program makeReport(const std::string &inputFile, const CompileOptions &options,
                            const CompileStats &stats, std::vector<report::Stage> stages);

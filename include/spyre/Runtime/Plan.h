@@ -40,7 +40,7 @@ struct AddressExpr {
 
 /// One sdsc_execute: a descriptor and the addresses bound to its symbol ids.
 struct Launch {
-  std::string descriptor; ///< file name inside the bundle directory
+  std::string descriptor;                               ///< file name inside the bundle directory
   std::vector<std::pair<int64_t, AddressExpr>> symbols; ///< (negative id, address)
 };
 
@@ -58,10 +58,10 @@ struct Step {
 
 struct Plan {
   static constexpr int64_t kVersion = 1;
-  std::string name;            ///< the function's name
-  int64_t numArguments = 0;    ///< parameters, without the pool
-  bool hasPool = false;        ///< a pool parameter stands before them
-  int64_t poolInBytes = 0;     ///< 0 if the artefact does not say
+  std::string name;         ///< the function's name
+  int64_t numArguments = 0; ///< parameters, without the pool
+  bool hasPool = false;     ///< a pool parameter stands before them
+  int64_t poolInBytes = 0;  ///< 0 if the artefact does not say
   std::vector<Step> steps;
 };
 
@@ -70,15 +70,15 @@ enum class Role { Input, Output, InputOutput, Constant };
 /// One entry of launch_spec.json or of a --bind file.
 struct ArgumentSpec {
   Role role = Role::Input;
-  std::string array;           ///< "in0", "out1"; empty for constants
-  std::string result;          ///< InputOutput: the result it becomes
+  std::string array;  ///< "in0", "out1"; empty for constants
+  std::string result; ///< InputOutput: the result it becomes
   std::vector<int64_t> shape;
   HostType dtype = HostType::Float16;
   std::optional<std::vector<int64_t>> strideInElements; ///< host; absent: contiguous
   std::vector<int64_t> deviceSize;
   std::vector<int64_t> strideMap;
   DataFormat deviceFormat = DataFormat::SEN169_FP16;
-  std::optional<double> value; ///< Constant: every lane of its stick
+  std::optional<double> value;    ///< Constant: every lane of its stick
   std::string elementArrangement; ///< empty: standard
   /// Tail promise of what the device leaves or expects ("zero", "unknown", ...).
   std::string tail;
@@ -96,7 +96,7 @@ struct LaunchSpec {
 
 /// What is wrong with a plan or a launch spec.
 struct FileError {
-  std::string where;   ///< JSON pointer, or line:column of a syntax error
+  std::string where; ///< JSON pointer, or line:column of a syntax error
   std::string message;
 };
 

@@ -67,8 +67,7 @@ void spyre_buffer_destroy(spyre_buffer *buffer);
 
 /* A bundle directory with plan.json and launch_spec.json. spec_file: another
  * launch spec (a binding), or NULL. */
-spyre_status spyre_bundle_load(const char *directory, const char *spec_file,
-                               spyre_bundle **bundle);
+spyre_status spyre_bundle_load(const char *directory, const char *spec_file, spyre_bundle **bundle);
 void spyre_bundle_destroy(spyre_bundle *bundle);
 size_t spyre_bundle_num_arguments(const spyre_bundle *bundle);
 /* Bytes of device memory that argument k needs; 0 if there is no such argument. */
@@ -90,8 +89,8 @@ spyre_status spyre_copy_out(spyre_bundle *bundle, size_t k, spyre_buffer *buffer
                             const spyre_array *array);
 
 /* Runs the bundle with a buffer an argument; NULL for constant arguments. */
-spyre_status spyre_launch(spyre_device *device, spyre_bundle *bundle,
-                          spyre_buffer *const *buffers, size_t num_buffers);
+spyre_status spyre_launch(spyre_device *device, spyre_bundle *bundle, spyre_buffer *const *buffers,
+                          size_t num_buffers);
 
 /* Work in order, beside the caller. What a queued launch uses must stay alive until
  * spyre_stream_synchronize, which also returns the first error. */

@@ -132,8 +132,7 @@ static LogicalResult lowerLinear(Lowering &l) {
 }
 
 /// softmax.int(x, dim, dtype), _softmax(x, dim, half_to_float) and their logs.
-template <typename OpTy>
-static LogicalResult lowerSoftmax(Lowering &l) {
+template <typename OpTy> static LogicalResult lowerSoftmax(Lowering &l) {
   Type type = getComputeType(l);
   Value x = type ? l.getAs(0, type) : Value();
   std::optional<int64_t> dim = x ? l.getInt(1) : std::nullopt;

@@ -174,8 +174,8 @@ static LogicalResult lowerCast(Lowering &l) {
   auto computes = [](Type type) { return isHalf(type) || type.isF32(); };
   if (from == to)
     return l.replaceWith(l.getTensor(0));
-  if (std::optional<double> number = getScalarConstant(l.getTensor(0)); number && computes(to) &&
-      l.getTensorType(0).getRank() == 0)
+  if (std::optional<double> number = getScalarConstant(l.getTensor(0));
+      number && computes(to) && l.getTensorType(0).getRank() == 0)
     return l.replaceWith(buildScalar(l.b, l.loc, *number, to));
   if (!computes(from) || !computes(to))
     return l.refuse("the device does not convert between these element types");
@@ -224,19 +224,17 @@ void torch_lowering::addViews(HandlerTable &table) {
         "torch.aten.flatten.using_ints", "torch.aten.unflatten.int", "torch.aten._reshape_alias",
         "torch.prims.collapse", "torch.prims.split_dim", "torch.aten.view_as"})
     table[name] = onTensor(lowerReshape);
-  for (const char *name :
-       {"torch.aten.expand", "torch.aten.broadcast_to", "torch.aten.expand_as"})
+  for (const char *name : {"torch.aten.expand", "torch.aten.broadcast_to", "torch.aten.expand_as"})
     table[name] = onTensor(lowerExpand);
   table["torch.aten.slice.Tensor"] = onTensor(lowerSlice);
   table["torch.aten.select.int"] = onTensor(lowerSelect);
   table["torch.aten.repeat"] = onTensor(lowerRepeat);
-  for (const char *name :
-       {"torch.aten.clone", "torch.aten.contiguous", "torch.aten.detach", "torch.aten.alias",
-        "torch.aten.lift_fresh_copy"})
+  for (const char *name : {"torch.aten.clone", "torch.aten.contiguous", "torch.aten.detach",
+                           "torch.aten.alias", "torch.aten.lift_fresh_copy"})
     table[name] = onTensor(lowerCopy);
-  for (const char *name : {"torch.prims.convert_element_type", "torch.aten.to.dtype",
-                           "torch.aten.to.dtype_layout", "torch.aten._to_copy",
-                           "torch.aten.type_as", "torch.aten.to.other"})
+  for (const char *name :
+       {"torch.prims.convert_element_type", "torch.aten.to.dtype", "torch.aten.to.dtype_layout",
+        "torch.aten._to_copy", "torch.aten.type_as", "torch.aten.to.other"})
     table[name] = onTensor(lowerCast);
   table["torch.vtensor.literal"] = lowerLiteral;
   table["torch.prim.NumToTensor.Scalar"] = [](Lowering &l) { return lowerFull(l, 0); };

@@ -154,7 +154,8 @@ TEST_F(CApi, NamesTheFileThatIsWrong) {
   EXPECT_EQ(loadError().find("descriptor file"), std::string::npos) << "the reader refuses first";
   write(directory / "plan.json", plan);
   fs::remove(directory / "launch_spec.json");
-  EXPECT_EQ(loadError(), (directory / "launch_spec.json").string() + ": cannot open the file: No such file or directory");
+  EXPECT_EQ(loadError(), (directory / "launch_spec.json").string() +
+                             ": cannot open the file: No such file or directory");
   EXPECT_EQ(spyre_bundle_load(nullptr, nullptr, nullptr), SPYRE_ERROR);
 }
 

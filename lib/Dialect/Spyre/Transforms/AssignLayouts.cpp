@@ -448,6 +448,16 @@ LogicalResult LayoutAssigner::assignMatmul(DeviceOpInterface op) {
     return op->emitOpError() << "contracts over " << dims.reduction.size()
                              << " dims; the device contracts over one";
   unsigned k = dims.reduction.front();
+  // Dims along which the product is only repeated become batches, too.
+  llvm::SmallBitVector read = getUsedDims(op.getInputMap(0)) | getUsedDims(op.getInputMap(1));
+  SmallVector<unsigned> repeated;
+  for (unsigned d : getUsedDims(op.getOutputMap()).set_bits())
+    if (!read[d])
+      repeated.push_back(d);
+  if (!repeated.empty()) {
+    repeatAlong(op, 0, repeated);
+    dims = getMatmulDims(op);
+  }
   if (dims.generated.size() > 1) {
     // All but the innermost become batches: the first operand is repeated along them.
     dims.generated.pop_back();
@@ -689,6 +699,11 @@ LogicalResult LayoutAssigner::run() {
   bool ok = true;
   auto supported = [&](Value value, Operation *at) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (type && type.hasStaticShape() && type.getNumElements() == 0) {
+      at->emitError() << "a value of type " << type
+                      << " has no elements; tensors without elements are not supported";
+      return false;
+    }
     if (type && type.hasStaticShape() && getDeviceFormat(type.getElementType())) {
       if (!isLargerThan(type.getShape(), kMaxElements))
         return true;

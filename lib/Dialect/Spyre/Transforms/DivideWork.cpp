@@ -84,7 +84,7 @@ private:
       plan = planning::divide(*problem, options);
     }
     if (auto *error = std::get_if<planning::DivisionError>(&plan))
-      return op->emitOpError() << "cannot be divided: " << error->message;
+      return op->emitOpError() << "is not supported at this size: " << error->message;
     divided.push_back(
         {op, std::move(*problem), std::move(std::get<planning::DivisionPlan>(plan).splits)});
     return success();

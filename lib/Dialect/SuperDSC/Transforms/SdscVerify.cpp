@@ -33,8 +33,7 @@ static LogicalResult verifyDescriptorOp(DescriptorOp op) {
   LogicalResult result = success();
   for (const ::spyre::sdsc::Violation &violation : verifyDescriptor(*descriptor)) {
     Operation *place = violation.tensor < 0 ? op.getOperation() : allocations[violation.tensor];
-    InFlightDiagnostic diagnostic =
-        violation.isWarning ? place->emitWarning() : place->emitError();
+    InFlightDiagnostic diagnostic = violation.isWarning ? place->emitWarning() : place->emitError();
     diagnostic << violation.message << " [SDSC-" << violation.rule << "]";
     if (!violation.isWarning)
       result = failure();

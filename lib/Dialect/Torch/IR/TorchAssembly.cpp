@@ -288,8 +288,8 @@ static ParseResult parseIf(OpAsmParser &parser, OperationState &state) {
 static ParseResult parseLoop(OpAsmParser &parser, OperationState &state) {
   SmallVector<Operand> operands(2), initial;
   SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseOperand(operands[0]) || parser.parseComma() ||
-      parser.parseOperand(operands[1]) || parser.parseComma() || parser.parseKeyword("init") ||
+  if (parser.parseOperand(operands[0]) || parser.parseComma() || parser.parseOperand(operands[1]) ||
+      parser.parseComma() || parser.parseKeyword("init") ||
       parser.parseOperandList(initial, OpAsmParser::Delimiter::Paren) ||
       parser.parseRegion(*state.addRegion()) || parser.parseOptionalAttrDict(state.attributes))
     return failure();
@@ -316,11 +316,11 @@ static ParseResult parseLoopCondition(OpAsmParser &parser, OperationState &state
 static ParseResult parseRuntimeAssert(OpAsmParser &parser, OperationState &state) {
   Operand condition;
   StringAttr message;
-  return failure(failed(parser.parseOperand(condition)) || failed(parser.parseComma()) ||
-                 failed(parser.parseAttribute(message, "message", state.attributes)) ||
-                 failed(parser.parseOptionalAttrDict(state.attributes)) ||
-                 failed(parser.resolveOperand(condition, BoolType::get(parser.getContext()),
-                                              state.operands)));
+  return failure(
+      failed(parser.parseOperand(condition)) || failed(parser.parseComma()) ||
+      failed(parser.parseAttribute(message, "message", state.attributes)) ||
+      failed(parser.parseOptionalAttrDict(state.attributes)) ||
+      failed(parser.resolveOperand(condition, BoolType::get(parser.getContext()), state.operands)));
 }
 
 static ParseResult parseGlobalSlot(OpAsmParser &parser, OperationState &state) {
@@ -424,8 +424,7 @@ std::optional<Dialect::ParseOpHook> TorchDialect::getParseOperationHook(StringRe
 static bool isPrintable(Operation *op, Form form) {
   unsigned operands = op->getNumOperands(), results = op->getNumResults();
   auto has = [&](unsigned wantedOperands, unsigned wantedResults, unsigned regions = 0) {
-    return operands == wantedOperands && results == wantedResults &&
-           op->getNumRegions() == regions;
+    return operands == wantedOperands && results == wantedResults && op->getNumRegions() == regions;
   };
   StringRef name = op->getName().getStringRef();
   if (op->getNumSuccessors() != 0)
@@ -452,8 +451,8 @@ static bool isPrintable(Operation *op, Form form) {
       return isa<torch_reader::NoneType>(type) && !value;
     if (name == names::constantNumber)
       return isa<NumberType>(type) && value && isa<IntegerAttr, FloatAttr>(value);
-    bool isText = value && isa<StringAttr>(value) && isa<mlir::NoneType>(
-                                                         cast<StringAttr>(value).getType());
+    bool isText =
+        value && isa<StringAttr>(value) && isa<mlir::NoneType>(cast<StringAttr>(value).getType());
     return isText && (name == names::constantStr ? isa<StringType>(type) : isa<DeviceType>(type));
   }
   case Form::Literal:
@@ -472,8 +471,7 @@ static bool isPrintable(Operation *op, Form form) {
   }
   case Form::CopyToValueTensor:
   case Form::CopyToTensor:
-    return has(1, 1) &&
-           getOtherTensor(op->getResult(0).getType()) == op->getOperand(0).getType() &&
+    return has(1, 1) && getOtherTensor(op->getResult(0).getType()) == op->getOperand(0).getType() &&
            isa<ValueTensorType>(op->getResult(0).getType()) == (form == Form::CopyToValueTensor);
   case Form::Overwrite:
     return has(2, 0);
@@ -566,8 +564,8 @@ static void printSymbolicInt(Operation *op, OpAsmPrinter &p) {
   p.printAttributeWithoutType(op->getAttr("symbol_name"));
   auto low = op->getAttrOfType<IntegerAttr>("min_val");
   auto high = op->getAttrOfType<IntegerAttr>("max_val");
-  bool bounds = low && high && op->getAttrs().size() == 3 &&
-                low.getType().isSignlessInteger(64) && high.getType().isSignlessInteger(64);
+  bool bounds = low && high && op->getAttrs().size() == 3 && low.getType().isSignlessInteger(64) &&
+                high.getType().isSignlessInteger(64);
   if (bounds)
     p << " {min_val = " << low.getInt() << ", max_val = " << high.getInt() << "}";
   else

@@ -26,8 +26,7 @@ Operation *torch_reader::getDefiningOp(Value value, StringRef fullName) {
 }
 
 /// Attribute `value` of the constant of that name.
-template <typename AttrT>
-static AttrT getConstant(Value value, StringRef name) {
+template <typename AttrT> static AttrT getConstant(Value value, StringRef name) {
   Operation *op = torch_reader::getDefiningOp(value, name);
   return op ? op->getAttrOfType<AttrT>("value") : AttrT();
 }

@@ -72,8 +72,7 @@ static bool isElementType(Type type) {
 }
 
 /// After the keyword: nothing, or `<[2,?],f16>` and its other forms.
-template <typename TensorT>
-static Type parseTensor(AsmParser &parser) {
+template <typename TensorT> static Type parseTensor(AsmParser &parser) {
   MLIRContext *context = parser.getContext();
   if (failed(parser.parseOptionalLess()))
     return TensorT::get(context, false, {}, Type(), Attribute());
@@ -243,9 +242,8 @@ static void printTorchType(Type type, AsmPrinter &printer) {
         printContained("tuple", t.getContainedTypes(), printer);
       })
       .Case([&](UnionType t) { printContained("union", t.getContainedTypes(), printer); })
-      .Case([&](DictType t) {
-        printContained("dict", {t.getKeyType(), t.getValueType()}, printer);
-      })
+      .Case(
+          [&](DictType t) { printContained("dict", {t.getKeyType(), t.getValueType()}, printer); })
       .Case([&](NnModuleType t) {
         printer << "nn.Module<";
         printer.printString(t.getClassName());

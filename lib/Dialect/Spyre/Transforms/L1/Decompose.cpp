@@ -26,8 +26,8 @@ using namespace mlir::spyre;
 
 /// x - max x along \p dim, and the sum of its exponentials. Subtracting the maximum
 /// keeps every exponential at most 1 and one of them 1, so that the sum is at least 1.
-static std::tuple<Value, Value, Value> buildShiftedExponentials(OpBuilder &b, Location loc,
-                                                                Value x, int64_t dim) {
+static std::tuple<Value, Value, Value> buildShiftedExponentials(OpBuilder &b, Location loc, Value x,
+                                                                int64_t dim) {
   RankedTensorType type = getTensorType(x);
   Value maximum = buildReduction(b, loc, "max", x, {dim}, /*keepDims=*/true);
   Value shifted = buildPointwise(b, loc, "sub", {x, maximum}, type);
@@ -47,20 +47,19 @@ static Value decompose(OpBuilder &b, LogSoftmaxOp op) {
   auto [shifted, exponentials, sum] =
       buildShiftedExponentials(b, op.getLoc(), op.getSource(), op.getDim());
   Value logarithm = buildPointwise(b, op.getLoc(), "log", {sum}, getTensorType(sum));
-  return buildPointwise(b, op.getLoc(), "sub", {shifted, logarithm},
-                        getTensorType(op.getResult()));
+  return buildPointwise(b, op.getLoc(), "sub", {shifted, logarithm}, getTensorType(op.getResult()));
 }
 
 static Value decompose(OpBuilder &b, RmsNormOp op) {
   Location loc = op.getLoc();
   Value x = op.getSource();
   RankedTensorType narrow = getTensorType(x), type = narrow;
-  SmallVector<int64_t> dims = llvm::to_vector(
-      llvm::seq<int64_t>(type.getRank() - op.getNormalizedRank(), type.getRank()));
+  SmallVector<int64_t> dims =
+      llvm::to_vector(llvm::seq<int64_t>(type.getRank() - op.getNormalizedRank(), type.getRank()));
   // Where squares of 16-bit values leave DL16's range, at either end: in f32.
-  bool isWide = isHalf(type.getElementType()) &&
-                (type.getElementType().isBF16() ||
-                 op.getEpsilon().convertToDouble() < 1.0 / (1 << 24));
+  bool isWide =
+      isHalf(type.getElementType()) &&
+      (type.getElementType().isBF16() || op.getEpsilon().convertToDouble() < 1.0 / (1 << 24));
   auto widen = [&](Value value) {
     RankedTensorType from = getTensorType(value);
     return buildPointwise(b, loc, "dl16tofp32", {value},
@@ -72,8 +71,7 @@ static Value decompose(OpBuilder &b, RmsNormOp op) {
   }
   Value square = buildPointwise(b, loc, "mul", {x, x}, type);
   Value mean = buildReduction(b, loc, "mean", square, dims, /*keepDims=*/true);
-  Value epsilon =
-      buildScalar(b, loc, op.getEpsilon().convertToDouble(), type.getElementType());
+  Value epsilon = buildScalar(b, loc, op.getEpsilon().convertToDouble(), type.getElementType());
   Value shifted = buildPointwise(b, loc, "add", {mean, epsilon}, getTensorType(mean));
   Value scale = buildPointwise(b, loc, "rsqrt", {shifted}, getTensorType(mean));
   Value result = buildPointwise(b, loc, "mul", {x, scale}, type);
@@ -108,11 +106,10 @@ struct DecomposePass : mlir::spyre::impl::SpyreDecomposeBase<DecomposePass> {
     IRRewriter rewriter(&getContext());
     getOperation().walk([&](Operation *op) {
       rewriter.setInsertionPoint(op);
-      Value value =
-          llvm::TypeSwitch<Operation *, Value>(op)
-              .Case<SoftmaxOp, LogSoftmaxOp, RmsNormOp, MatmulOp, LinearOp>(
-                  [&](auto composite) { return decompose(rewriter, composite); })
-              .Default([](Operation *) { return Value(); });
+      Value value = llvm::TypeSwitch<Operation *, Value>(op)
+                        .Case<SoftmaxOp, LogSoftmaxOp, RmsNormOp, MatmulOp, LinearOp>(
+                            [&](auto composite) { return decompose(rewriter, composite); })
+                        .Default([](Operation *) { return Value(); });
       if (value)
         rewriter.replaceOp(op, value);
     });

@@ -134,8 +134,8 @@ Value mlir::spyre::buildReduction(OpBuilder &b, Location loc, StringRef opFunc, 
   spec.maps = {b.getMultiDimIdentityMap(type.getRank()),
                AffineMap::get(type.getRank(), 0, results, b.getContext())};
   if (opFunc == "mean")
-    spec.constants.push_back(b.getNamedAttr(
-        "scaling_factor", b.getF64FloatAttr(1.0 / static_cast<double>(count))));
+    spec.constants.push_back(
+        b.getNamedAttr("scaling_factor", b.getF64FloatAttr(1.0 / static_cast<double>(count))));
   return buildDeviceOp(b, loc, spec).getResultTensor();
 }
 
@@ -274,7 +274,8 @@ Value mlir::spyre::buildMatmul(OpBuilder &b, Location loc, Value lhs, Value rhs,
     std::swap(spec.inputs[0], spec.inputs[1]);
     std::swap(lhsResults, rhsResults);
   }
-  for (ArrayRef<AffineExpr> results : {ArrayRef(lhsResults), ArrayRef(rhsResults), ArrayRef(outResults)})
+  for (ArrayRef<AffineExpr> results :
+       {ArrayRef(lhsResults), ArrayRef(rhsResults), ArrayRef(outResults)})
     spec.maps.push_back(AffineMap::get(numDims, 0, results, context));
   return buildDeviceOp(b, loc, spec).getResultTensor();
 }

@@ -31,7 +31,6 @@ void mlir::spyre::buildL1Pipeline(OpPassManager &pm) {
 }
 
 void mlir::spyre::registerL1Pipeline() {
-  PassPipelineRegistration<>("spyre-torch-to-l1",
-                             "torch dialect to device operations on plain tensors",
-                             buildL1Pipeline);
+  PassPipelineRegistration<>(
+      "spyre-torch-to-l1", "torch dialect to device operations on plain tensors", buildL1Pipeline);
 }

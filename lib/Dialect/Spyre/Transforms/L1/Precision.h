@@ -43,8 +43,7 @@ Read getRead(DeviceOpInterface op, unsigned i);
 /// True if at every point input \p i of \p reader is the element that
 /// \p reduction writes at that point, over the same iteration space; \p value is
 /// the reduction's result or a pointwise function of it in the same shape.
-bool readsReduction(DeviceOpInterface reader, unsigned i, Value value,
-                    DeviceOpInterface reduction);
+bool readsReduction(DeviceOpInterface reader, unsigned i, Value value, DeviceOpInterface reduction);
 /// True if inputs \p i and \p j read the same elements at the same points.
 bool readsSame(DeviceOpInterface a, unsigned i, DeviceOpInterface b, unsigned j);
 
@@ -88,7 +87,7 @@ private:
   SmallVector<Operation *> ops;
   llvm::MapVector<Operation *, StringRef> reasons;
   llvm::EquivalenceClasses<void *> islands;
-  llvm::DenseMap<void *, Type> halfTypes;     // by island leader
+  llvm::DenseMap<void *, Type> halfTypes;      // by island leader
   llvm::SmallPtrSet<void *, 4> visibleIslands; // by island leader
   void *getIsland(Operation *op) const;
 };

@@ -238,8 +238,9 @@ static bool matchMovement(F32Region &region, Operation *op) {
 }
 
 void mlir::spyre::applyPrecisionRules(F32Region &region) {
-  constexpr bool (*rules[])(F32Region &, Operation *) = {
-      matchMovement, matchWidenedMatmul, matchSoftmax, matchRmsNorm, matchChain, matchSingleOperation};
+  constexpr bool (*rules[])(F32Region &, Operation *) = {matchMovement, matchWidenedMatmul,
+                                                         matchSoftmax,  matchRmsNorm,
+                                                         matchChain,    matchSingleOperation};
   for (bool changed = true; changed;) {
     changed = false;
     for (auto rule : rules)
