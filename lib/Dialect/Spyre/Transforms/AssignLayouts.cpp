@@ -699,7 +699,7 @@ LogicalResult LayoutAssigner::run() {
   bool ok = true;
   auto supported = [&](Value value, Operation *at) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (type && type.hasStaticShape() && type.getNumElements() == 0) {
+    if (type && llvm::is_contained(type.getShape(), 0)) {
       at->emitError() << "a value of type " << type
                       << " has no elements; tensors without elements are not supported";
       return false;
