@@ -57,12 +57,16 @@ private:
   void makeOperandFit(DeviceOpInterface op, unsigned input, Stick stick);
   void makePart(DeviceOpInterface op, unsigned input, Stick stick, bool zeroTail);
   /// Makes input \p input of \p op depend on \p dims.
-  void repeatAlong(DeviceOpInterface op, unsigned input, ArrayRef<unsigned> dims);
+  LogicalResult repeatAlong(DeviceOpInterface op, unsigned input, ArrayRef<unsigned> dims);
   void makeContractionTailsFit(DeviceOpInterface op, unsigned k);
 
   /// The layout of the result of \p op with \p stick in the stick that it and all
   /// operations that update the result can write; nothing if there is none.
   std::optional<LayoutAttr> chooseResultLayout(DeviceOpInterface op, Stick stick);
+  /// Computes \p op into a tensor of \p partType at \p inPart and copies that to where
+  /// \p op would have written it, by \p inWhole. Returns the copy.
+  DeviceOpInterface splitWrite(DeviceOpInterface op, RankedTensorType partType, AffineMap inPart,
+                               AffineMap inWhole);
   /// Computes \p op's result as a value of its own and copies it to where \p op
   /// would have written it. Returns the copy, which is still to be assigned.
   DeviceOpInterface splitOffWrite(DeviceOpInterface op);
@@ -164,49 +168,79 @@ std::optional<LayoutAttr> LayoutAssigner::chooseResultLayout(DeviceOpInterface o
   return fits(sparse) ? std::optional(sparse) : std::nullopt;
 }
 
-DeviceOpInterface LayoutAssigner::splitOffWrite(DeviceOpInterface op) {
-  AffineMap map = op.getOutputMap();
-  llvm::SmallBitVector used = getUsedDims(map);
+namespace {
+/// The part of an operand that an operation reads or writes, without the dims that it
+/// does not depend on.
+struct Box {
+  AffineMap map;        ///< box to the value's coordinates
+  AffineMap projection; ///< iteration dims to box
   SmallVector<int64_t> extents;
+  int64_t stick = -1;
+};
+} // namespace
+
+/// The box of iteration dims \p used of \p op, seen by \p map.
+static Box getBox(DeviceOpInterface op, AffineMap map, const llvm::SmallBitVector &used,
+                  Stick stick = std::nullopt) {
+  MLIRContext *context = op->getContext();
+  Box box;
   SmallVector<AffineExpr> projection, replacement(op.getNumDims());
   for (unsigned d = 0; d < op.getNumDims(); ++d) {
-    replacement[d] = builder.getAffineConstantExpr(0);
+    replacement[d] = getAffineConstantExpr(0, context);
     if (!used[d])
       continue;
-    replacement[d] = builder.getAffineDimExpr(extents.size());
-    projection.push_back(builder.getAffineDimExpr(d));
-    extents.push_back(op.getExtents()[d]);
+    if (stick == d)
+      box.stick = box.extents.size();
+    replacement[d] = getAffineDimExpr(box.extents.size(), context);
+    projection.push_back(getAffineDimExpr(d, context));
+    box.extents.push_back(op.getExtents()[d]);
   }
-  MLIRContext *context = builder.getContext();
+  box.map = map.replaceDimsAndSymbols(replacement, {}, box.extents.size(), 0);
+  box.projection = AffineMap::get(op.getNumDims(), 0, projection, context);
+  return box;
+}
+
+static Box getBox(DeviceOpInterface op, unsigned input, Stick stick) {
+  AffineMap map = op.getInputMap(input);
+  return getBox(op, map, getUsedDims(map), stick);
+}
+
+DeviceOpInterface LayoutAssigner::splitWrite(DeviceOpInterface op, RankedTensorType partType,
+                                             AffineMap inPart, AffineMap inWhole) {
   Value result = op.getResultTensor();
-  auto type = cast<RankedTensorType>(result.getType());
   DeviceOpSpec compute;
   compute.opFunc = op.getOpFuncName();
   compute.inputs.assign(op.getInputs().begin(), op.getInputs().end());
-  compute.resultType = RankedTensorType::get(extents, type.getElementType());
+  compute.resultType = partType;
   compute.extents.assign(op.getExtents().begin(), op.getExtents().end());
   for (unsigned i = 0; i < op.getInputs().size(); ++i)
     compute.maps.push_back(op.getInputMap(i));
-  compute.maps.push_back(AffineMap::get(op.getNumDims(), 0, projection, context));
+  compute.maps.push_back(inPart);
   if (DictionaryAttr constants = op.getConstantsAttr())
     compute.constants.assign(constants.begin(), constants.end());
   builder.setInsertionPoint(op);
   DeviceOpInterface computed = buildDeviceOp(builder, op->getLoc(), compute);
   computed->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  setLayout(computed.getResultTensor(), getLayout(result));
 
   DeviceOpSpec write;
   write.opFunc = "identity";
   write.inputs = {computed.getResultTensor()};
   write.output = op.getOutput();
-  write.resultType = type;
-  write.extents.assign(extents.begin(), extents.end());
-  write.maps = {builder.getMultiDimIdentityMap(extents.size()),
-                map.replaceDimsAndSymbols(replacement, {}, extents.size(), 0)};
+  write.resultType = result.getType();
+  write.extents.assign(partType.getShape().begin(), partType.getShape().end());
+  write.maps = {builder.getMultiDimIdentityMap(partType.getRank()), inWhole};
   DeviceOpInterface written = buildDeviceOp(builder, op->getLoc(), write);
   result.replaceAllUsesWith(written.getResultTensor());
   op->erase();
   return written;
+}
+
+DeviceOpInterface LayoutAssigner::splitOffWrite(DeviceOpInterface op) {
+  Box box = getBox(op, op.getOutputMap(), getUsedDims(op.getOutputMap()));
+  auto type = cast<RankedTensorType>(op.getResultTensor().getType());
+  return splitWrite(op,
+                    RankedTensorType::get(box.extents, type.getElementType(), type.getEncoding()),
+                    box.projection, box.map);
 }
 
 DeviceOpInterface LayoutAssigner::splitOffOffset(DeviceOpInterface op) {
@@ -233,30 +267,9 @@ DeviceOpInterface LayoutAssigner::splitOffOffset(DeviceOpInterface op) {
   if (!moves)
     return {};
   MLIRContext *context = builder.getContext();
-  DeviceOpSpec part;
-  part.opFunc = op.getOpFuncName();
-  part.inputs.assign(op.getInputs().begin(), op.getInputs().end());
-  part.resultType = RankedTensorType::get(shape, type.getElementType());
-  part.extents.assign(op.getExtents().begin(), op.getExtents().end());
-  for (unsigned i = 0; i < op.getInputs().size(); ++i)
-    part.maps.push_back(op.getInputMap(i));
-  part.maps.push_back(AffineMap::get(op.getNumDims(), 0, inPart, context));
-  if (DictionaryAttr constants = op.getConstantsAttr())
-    part.constants.assign(constants.begin(), constants.end());
-  builder.setInsertionPoint(op);
-  DeviceOpInterface computed = buildDeviceOp(builder, op->getLoc(), part);
-  computed->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  DeviceOpSpec write;
-  write.opFunc = "identity";
-  write.inputs = {computed.getResultTensor()};
-  write.output = op.getOutput();
-  write.resultType = type;
-  write.extents = shape;
-  write.maps = {builder.getMultiDimIdentityMap(rank), AffineMap::get(rank, 0, inWhole, context)};
-  DeviceOpInterface written = buildDeviceOp(builder, op->getLoc(), write);
-  result.replaceAllUsesWith(written.getResultTensor());
-  op->erase();
-  return written;
+  return splitWrite(op, RankedTensorType::get(shape, type.getElementType()),
+                    AffineMap::get(op.getNumDims(), 0, inPart, context),
+                    AffineMap::get(rank, 0, inWhole, context));
 }
 
 //===----------------------------------------------------------------------===//
@@ -269,38 +282,6 @@ static void replaceInput(DeviceOpInterface op, unsigned input, Value value, Affi
   SmallVector<Attribute> maps(op.getMaps().getValue());
   maps[input] = AffineMapAttr::get(map);
   op->setAttr("maps", ArrayAttr::get(op->getContext(), maps));
-}
-
-namespace {
-/// The part of an operand that an operation reads, without the dims that it does not
-/// depend on.
-struct Box {
-  AffineMap map;        ///< box to the value's coordinates
-  AffineMap projection; ///< iteration dims to box
-  SmallVector<int64_t> extents;
-  int64_t stick = -1;
-};
-} // namespace
-
-static Box getBox(DeviceOpInterface op, unsigned input, Stick stick) {
-  AffineMap map = op.getInputMap(input);
-  llvm::SmallBitVector used = getUsedDims(map);
-  MLIRContext *context = op->getContext();
-  Box box;
-  SmallVector<AffineExpr> projection, replacement(op.getNumDims());
-  for (unsigned d = 0; d < op.getNumDims(); ++d) {
-    replacement[d] = getAffineConstantExpr(0, context);
-    if (!used[d])
-      continue;
-    if (stick == d)
-      box.stick = box.extents.size();
-    replacement[d] = getAffineDimExpr(box.extents.size(), context);
-    projection.push_back(getAffineDimExpr(d, context));
-    box.extents.push_back(op.getExtents()[d]);
-  }
-  box.map = map.replaceDimsAndSymbols(replacement, {}, box.extents.size(), 0);
-  box.projection = AffineMap::get(op.getNumDims(), 0, projection, context);
-  return box;
 }
 
 OperandPlan LayoutAssigner::planOperand(DeviceOpInterface op, unsigned input, Stick stick) {
@@ -367,34 +348,26 @@ void LayoutAssigner::makeOperandFit(DeviceOpInterface op, unsigned input, Stick 
 // Operations
 //===----------------------------------------------------------------------===//
 
-void LayoutAssigner::repeatAlong(DeviceOpInterface op, unsigned input, ArrayRef<unsigned> dims) {
+LogicalResult LayoutAssigner::repeatAlong(DeviceOpInterface op, unsigned input,
+                                          ArrayRef<unsigned> dims) {
   llvm::SmallBitVector used = getUsedDims(op.getInputMap(input));
   for (unsigned d : dims)
     used.set(d);
+  Box box = getBox(op, op.getInputMap(input), used);
   Value value = op.getInputs()[input];
-  SmallVector<int64_t> extents;
-  SmallVector<AffineExpr> projection, replacement(op.getNumDims());
-  for (unsigned d = 0; d < op.getNumDims(); ++d) {
-    replacement[d] = builder.getAffineConstantExpr(0);
-    if (!used[d])
-      continue;
-    replacement[d] = builder.getAffineDimExpr(extents.size());
-    projection.push_back(builder.getAffineDimExpr(d));
-    extents.push_back(op.getExtents()[d]);
-  }
   DeviceOpSpec copy;
   copy.opFunc = "identity";
   copy.inputs = {value};
   copy.resultType =
-      RankedTensorType::get(extents, cast<RankedTensorType>(value.getType()).getElementType());
-  copy.extents = extents;
-  copy.maps = {op.getInputMap(input).replaceDimsAndSymbols(replacement, {}, extents.size(), 0),
-               builder.getMultiDimIdentityMap(extents.size())};
+      RankedTensorType::get(box.extents, cast<RankedTensorType>(value.getType()).getElementType());
+  copy.extents = box.extents;
+  copy.maps = {box.map, builder.getMultiDimIdentityMap(box.extents.size())};
   builder.setInsertionPoint(op);
   DeviceOpInterface repeated = buildDeviceOp(builder, op->getLoc(), copy);
-  (void)assignPointwise(repeated);
-  replaceInput(op, input, repeated.getResultTensor(),
-               AffineMap::get(op.getNumDims(), 0, projection, builder.getContext()));
+  if (failed(assignPointwise(repeated)))
+    return failure();
+  replaceInput(op, input, repeated.getResultTensor(), box.projection);
+  return success();
 }
 
 /// The contraction dim \p k runs to the end of its last stick in both operands. Makes
@@ -455,13 +428,15 @@ LogicalResult LayoutAssigner::assignMatmul(DeviceOpInterface op) {
     if (!read[d])
       repeated.push_back(d);
   if (!repeated.empty()) {
-    repeatAlong(op, 0, repeated);
+    if (failed(repeatAlong(op, 0, repeated)))
+      return failure();
     dims = getMatmulDims(op);
   }
   if (dims.generated.size() > 1) {
     // All but the innermost become batches: the first operand is repeated along them.
     dims.generated.pop_back();
-    repeatAlong(op, 0, dims.generated);
+    if (failed(repeatAlong(op, 0, dims.generated)))
+      return failure();
     dims = getMatmulDims(op);
   }
   makeOperandFit(op, 0, k);
