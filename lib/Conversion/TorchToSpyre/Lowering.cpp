@@ -88,6 +88,29 @@ std::optional<int64_t> Lowering::normalizeDim(int64_t dim, int64_t rank) {
   return std::nullopt;
 }
 
+std::optional<int64_t> Lowering::normalizeIndex(int64_t index, RankedTensorType type, int64_t dim) {
+  int64_t extent = type.getDimSize(dim);
+  if (index >= -extent && index < extent)
+    return index < 0 ? index + extent : index;
+  (void)refuse("index " + Twine(index) + " is outside dim " + Twine(dim));
+  return std::nullopt;
+}
+
+std::optional<SliceBounds> Lowering::getSliceBounds(unsigned first, int64_t extent) {
+  SliceBounds bounds{0, extent};
+  for (unsigned i : {first, first + 1}) {
+    if (isNone(i))
+      continue;
+    std::optional<int64_t> given = getInt(i);
+    if (!given)
+      return std::nullopt;
+    (i == first ? bounds.start : bounds.end) =
+        std::clamp<int64_t>(*given < 0 ? *given + extent : *given, 0, extent);
+  }
+  bounds.end = std::max(bounds.start, bounds.end);
+  return bounds;
+}
+
 Value Lowering::getAs(unsigned i, Type elementType) {
   if (!isTensor(i)) {
     std::optional<double> number = getNumber(i);
@@ -152,4 +175,29 @@ Handler torch_lowering::onTensor(Handler handler) {
       return l.refuse("operand #0 is no tensor");
     return handler(l);
   };
+}
+
+Value torch_lowering::buildSlice(Lowering &l, Value source, int64_t dim, int64_t start,
+                                 int64_t size, int64_t step) {
+  RankedTensorType type = getTensorType(source);
+  SmallVector<int64_t> shape(type.getShape());
+  shape[dim] = size;
+  SmallVector<AffineExpr> results;
+  for (int64_t i = 0; i < type.getRank(); ++i) {
+    AffineExpr d = l.b.getAffineDimExpr(i);
+    results.push_back(i == dim ? d * step + start : d);
+  }
+  return buildView(l.b, l.loc, source, AffineMap::get(type.getRank(), 0, results, l.b.getContext()),
+                   shape);
+}
+
+Value torch_lowering::buildSelect(Lowering &l, Value source, int64_t dim, int64_t index) {
+  RankedTensorType type = getTensorType(source);
+  SmallVector<int64_t> shape(type.getShape());
+  shape.erase(shape.begin() + dim);
+  SmallVector<AffineExpr> results;
+  for (int64_t i = 0, next = 0; i < type.getRank(); ++i)
+    results.push_back(i == dim ? l.b.getAffineConstantExpr(index) : l.b.getAffineDimExpr(next++));
+  return buildView(l.b, l.loc, source, AffineMap::get(shape.size(), 0, results, l.b.getContext()),
+                   shape);
 }

@@ -39,6 +39,11 @@ namespace mlir::spyre::torch_lowering {
 /// \p why.
 RankedTensorType convertTensorType(Type type, std::string *why = nullptr);
 
+/// Elements start .. end - 1 of a dim, start <= end.
+struct SliceBounds {
+  int64_t start = 0, end = 0;
+};
+
 /// One operation while it is lowered.
 class Lowering {
 public:
@@ -73,6 +78,13 @@ public:
   /// Dim \p dim of a tensor of \p rank, counted from the end if negative; nothing
   /// (and the reason set) if it does not exist.
   std::optional<int64_t> normalizeDim(int64_t dim, int64_t rank);
+
+  /// Index \p index of dim \p dim of a tensor of \p type, counted from the end if
+  /// negative; nothing (and the reason set) outside of it.
+  std::optional<int64_t> normalizeIndex(int64_t index, RankedTensorType type, int64_t dim);
+  /// Start (operand \p first) and end (the next) of a slice of \p extent elements, from
+  /// the end if negative and clamped, as PyTorch reads them; none: all.
+  std::optional<SliceBounds> getSliceBounds(unsigned first, int64_t extent);
 
   /// Tensor operand \p i, or number \p i as a 0-d constant, in \p elementType.
   Value getAs(unsigned i, Type elementType);
@@ -114,6 +126,12 @@ using HandlerTable = llvm::StringMap<Handler>;
 
 /// \p handler, called only if operand 0 is a tensor.
 Handler onTensor(Handler handler);
+
+/// Elements start, start + step, ... of dim \p dim of \p source, \p size of them.
+Value buildSlice(Lowering &l, Value source, int64_t dim, int64_t start, int64_t size,
+                 int64_t step = 1);
+/// Index \p index of dim \p dim of \p source, without that dim.
+Value buildSelect(Lowering &l, Value source, int64_t dim, int64_t index);
 
 /// PyTorch's dims and keepdim of a reduction of operand 0: operand \p dims (an int, a
 /// list, or -1: all), operand \p keepDims (or -1: false).

@@ -17,33 +17,6 @@ using namespace mlir;
 using namespace mlir::spyre;
 using namespace mlir::spyre::torch_lowering;
 
-/// Elements start, start + step, ... of dim \p dim, \p size of them.
-static Value buildSlice(Lowering &l, Value source, int64_t dim, int64_t start, int64_t size,
-                        int64_t step = 1) {
-  RankedTensorType type = getTensorType(source);
-  SmallVector<int64_t> shape(type.getShape());
-  shape[dim] = size;
-  SmallVector<AffineExpr> results;
-  for (int64_t i = 0; i < type.getRank(); ++i) {
-    AffineExpr d = l.b.getAffineDimExpr(i);
-    results.push_back(i == dim ? d * step + start : d);
-  }
-  return buildView(l.b, l.loc, source, AffineMap::get(type.getRank(), 0, results, l.b.getContext()),
-                   shape);
-}
-
-/// Index \p index of dim \p dim.
-static Value buildSelect(Lowering &l, Value source, int64_t dim, int64_t index) {
-  RankedTensorType type = getTensorType(source);
-  SmallVector<int64_t> shape(type.getShape());
-  shape.erase(shape.begin() + dim);
-  SmallVector<AffineExpr> results;
-  for (int64_t i = 0, next = 0; i < type.getRank(); ++i)
-    results.push_back(i == dim ? l.b.getAffineConstantExpr(index) : l.b.getAffineDimExpr(next++));
-  return buildView(l.b, l.loc, source, AffineMap::get(shape.size(), 0, results, l.b.getContext()),
-                   shape);
-}
-
 /// The value of \p list's converted form, or null after refusing.
 static Value getConverted(Lowering &l, Value original) {
   Value value = l.b.getRemappedValue(original);
@@ -266,16 +239,10 @@ static LogicalResult lowerSliceScatter(Lowering &l) {
     dim = l.normalizeDim(*dim, type.getRank());
   if (!step || !dim)
     return failure();
-  int64_t extent = type.getDimSize(*dim), start = 0, end = extent;
-  for (unsigned i : {3u, 4u}) {
-    if (l.isNone(i))
-      continue;
-    std::optional<int64_t> given = l.getInt(i);
-    if (!given)
-      return failure();
-    (i == 3 ? start : end) = std::clamp<int64_t>(*given < 0 ? *given + extent : *given, 0, extent);
-  }
-  end = std::max(start, end);
+  std::optional<SliceBounds> bounds = l.getSliceBounds(3, type.getDimSize(*dim));
+  if (!bounds)
+    return failure();
+  auto [start, end] = *bounds;
   if (*step != 1 && end - start > 1)
     return l.refuse("writes every " + Twine(*step) + "th element");
   if (getTensorType(l.getTensor(1)).getRank() != type.getRank() ||
@@ -290,15 +257,13 @@ static LogicalResult lowerSelectScatter(Lowering &l) {
   std::optional<int64_t> dim = l.getInt(2), index = dim ? l.getInt(3) : std::nullopt;
   if (index)
     dim = l.normalizeDim(*dim, type.getRank());
+  if (index && dim)
+    index = l.normalizeIndex(*index, type, *dim);
   if (!index || !dim)
     return failure();
-  int64_t extent = type.getDimSize(*dim);
-  if (*index < -extent || *index >= extent)
-    return l.refuse("index " + Twine(*index) + " is outside dim " + Twine(*dim));
   SmallVector<int64_t> shape(type.getShape());
   shape[*dim] = 1;
-  return replaceSlice(l, buildReshape(l.b, l.loc, l.getTensor(1), shape), *dim,
-                      *index < 0 ? *index + extent : *index);
+  return replaceSlice(l, buildReshape(l.b, l.loc, l.getTensor(1), shape), *dim, *index);
 }
 
 //===----------------------------------------------------------------------===//

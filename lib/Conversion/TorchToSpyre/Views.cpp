@@ -101,31 +101,15 @@ static LogicalResult lowerSlice(Lowering &l) {
     dim = l.normalizeDim(*dim, type.getRank());
   if (!step || !dim)
     return failure();
-  int64_t start = 0, extent = type.getDimSize(*dim);
-  if (!l.isNone(2)) {
-    std::optional<int64_t> given = l.getInt(2);
-    if (!given)
-      return failure();
-    start = std::clamp<int64_t>(*given < 0 ? *given + extent : *given, 0, extent);
-  }
-  int64_t end = extent;
-  if (!l.isNone(3)) {
-    std::optional<int64_t> given = l.getInt(3);
-    if (!given)
-      return failure();
-    end = std::clamp<int64_t>(*given < 0 ? *given + extent : *given, start, extent);
-  }
+  std::optional<SliceBounds> bounds = l.getSliceBounds(2, type.getDimSize(*dim));
+  if (!bounds)
+    return failure();
   if (*step < 1)
     return l.refuse("its step is " + Twine(*step));
-  int64_t size = (end - start + *step - 1) / *step;
+  int64_t size = (bounds->end - bounds->start + *step - 1) / *step;
   if (l.getResultType().getRank() != type.getRank() || l.getResultType().getDimSize(*dim) != size)
     return l.refuse("its result should have " + Twine(size) + " elements in dim " + Twine(*dim));
-  SmallVector<AffineExpr> results;
-  for (int64_t i = 0; i < type.getRank(); ++i) {
-    AffineExpr d = l.b.getAffineDimExpr(i);
-    results.push_back(i == *dim ? d * *step + start : d);
-  }
-  return replaceWithView(l, results);
+  return l.replaceWith(buildSlice(l, l.getTensor(0), *dim, bounds->start, size, *step));
 }
 
 static LogicalResult lowerSelect(Lowering &l) {
@@ -133,16 +117,11 @@ static LogicalResult lowerSelect(Lowering &l) {
   std::optional<int64_t> dim = l.getInt(1), index = dim ? l.getInt(2) : std::nullopt;
   if (index)
     dim = l.normalizeDim(*dim, type.getRank());
+  if (index && dim)
+    index = l.normalizeIndex(*index, type, *dim);
   if (!index || !dim)
     return failure();
-  int64_t extent = type.getDimSize(*dim);
-  if (*index < -extent || *index >= extent)
-    return l.refuse("index " + Twine(*index) + " is outside dim " + Twine(*dim));
-  SmallVector<AffineExpr> results;
-  for (int64_t i = 0, next = 0; i < type.getRank(); ++i)
-    results.push_back(i == *dim ? l.b.getAffineConstantExpr(*index < 0 ? *index + extent : *index)
-                                : l.b.getAffineDimExpr(next++));
-  return replaceWithView(l, results);
+  return l.replaceWith(buildSelect(l, l.getTensor(0), *dim, *index));
 }
 
 /// x repeated: coordinate d mod extent.
