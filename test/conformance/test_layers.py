@@ -9,7 +9,6 @@
 """Structurally equal layers are outlined, planned once, and give the same numbers."""
 
 import json
-import os
 import pathlib
 import re
 import sys
@@ -20,23 +19,12 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 
-from lib import harness  # noqa: E402
 from stack_layers import stack  # noqa: E402
-
-DATA = pathlib.Path(os.environ.get("SPYRE_TEST_DATA") or HERE.parent / "data")
-BUILD = pathlib.Path(os.environ.get("SPYRE_BUILD") or harness.REPOSITORY / "build")
-MODELS = DATA / "models"
-
-
-def tool(name):
-    path = BUILD / "bin" / name
-    if not path.exists():
-        pytest.skip(f"{name} is not built")
-    return path
+from lib.built import MODELS, run as finish, tool  # noqa: E402
 
 
 def run(*command):
-    done = harness.run_process(command, 300)
+    done = finish(*command)
     assert done.code == 0, done.err
     return done
 

@@ -11,7 +11,6 @@
 
 import filecmp
 import json
-import os
 import pathlib
 import sys
 
@@ -21,25 +20,8 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from lib import formats, harness, tolerance  # noqa: E402
-
-DATA = pathlib.Path(os.environ.get("SPYRE_TEST_DATA") or HERE.parent / "data")
-BUILD = pathlib.Path(os.environ.get("SPYRE_BUILD") or harness.REPOSITORY / "build")
-LARGE = DATA / "superdsc" / "bundles"
-MODELS = DATA / "models"
-
-
-def tool(name):
-    path = BUILD / "bin" / name
-    if not path.exists():
-        pytest.skip(f"{name} is not built")
-    return path
-
-
-def run(*command):
-    done = harness.run_process(command, 300)
-    assert not done.timed_out and not done.crashed, done.err
-    return done
+from lib import formats, tolerance  # noqa: E402
+from lib.built import LARGE, MODELS, run, tool  # noqa: E402
 
 
 def draw(shape, seed):
