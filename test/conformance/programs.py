@@ -6,10 +6,11 @@
 #
 # A folder is read by its manifest.json: every form of a program is a case, a
 # second size of the same artefact another, a program without arrays is
-# compile-only. Each line of a JSON-lines file is a case; its `expect` says
-# whether a named refusal is a pass. Programs run on the emulator in checked
-# mode. Which host calls a case may make follows from its class. The rules are
-# those of the README files beside the data.
+# compile-only. A folder without one is read by its cases*.jsonl.gz files. Each
+# line of a JSON-lines file is a case; its `expect` says whether a named refusal
+# is a pass. Programs run on the emulator in checked mode. Which host calls a
+# case may make follows from its class. The rules are those of the README files
+# beside the data.
 """Torch-dialect programs on the emulator in checked mode, against PyTorch's arrays."""
 
 import base64
@@ -25,6 +26,7 @@ from lib.harness import Case, UsageError
 
 from lib import formats, harness, tolerance
 
+LINES = (".jsonl", ".jsonl.gz")
 EXPECTATIONS = ("value", "value-or-named-refusal", "named-refusal", "compile-only")
 
 
@@ -48,14 +50,11 @@ def collect(options):
     for text in options.paths:
         path = pathlib.Path(text)
         if path.is_dir():
-            manifest = path / "manifest.json"
-            if not manifest.exists():
-                raise UsageError(f"{text} has no manifest.json")
-            cases += collect_manifest(path, json.loads(manifest.read_text()))
-        elif path.name.endswith((".jsonl.gz", ".jsonl")):
+            cases += collect_folder(path)
+        elif path.name.endswith(LINES):
             cases += collect_lines(path)
         else:
-            raise UsageError(f"{text} is neither a folder with a manifest.json nor a .jsonl or .jsonl.gz file")
+            raise UsageError(f"{text} is neither a folder nor a .jsonl or .jsonl.gz file")
     if options.target == "both":
         cases = [
             Case(f"{case.name}@{target}", lambda case=case, target=target: (case.load(), target), case.group, case.tier)
@@ -67,6 +66,17 @@ def collect(options):
             load = case.load
             case.load = lambda load=load: (load(), options.target)
     return cases
+
+
+def collect_folder(folder):
+    """The programs of a manifest, or the cases of every file of lines."""
+    manifest = folder / "manifest.json"
+    if manifest.exists():
+        return collect_manifest(folder, json.loads(manifest.read_text()))
+    files = sorted(path for path in folder.glob("cases*") if path.name.endswith(LINES))
+    if not files:
+        raise UsageError(f"{folder} has neither a manifest.json nor cases*.jsonl.gz files")
+    return [case for file in files for case in collect_lines(file)]
 
 
 def collect_manifest(folder, programs):
@@ -382,7 +392,7 @@ def main(argv=None):
         "programs.py",
         __doc__,
         "programs.py test/data/models --tier 1 --no-host -O2",
-        "folder with a manifest.json, or cases*.jsonl.gz",
+        "folder with a manifest.json or cases*.jsonl.gz files, or such a file",
     )
     parser.add_argument("--target", choices=("superdsc", "ktir", "both"), default="superdsc", help="what to compile to")
     parser.add_argument(

@@ -420,6 +420,32 @@ def test_forms_and_second_sizes_are_cases(capsys):
     ]
 
 
+def test_a_folder_without_a_manifest_is_its_files_of_lines(tmp_path, capsys):
+    with gzip.open(tmp_path / "cases.jsonl.gz", "wt") as out:
+        out.write(json.dumps(program_line(name="a")) + "\n\n" + json.dumps(program_line(name="b")) + "\n")
+    (tmp_path / "cases_more.jsonl").write_text(json.dumps(program_line(name="c")) + "\n")
+    (tmp_path / "other.jsonl").write_text("no case\n")
+    assert programs.main([str(tmp_path), "--list"]) == 0
+    assert capsys.readouterr().out.split() == ["a", "b", "c"]
+
+
+def test_a_folder_with_neither_is_wrong_usage(tmp_path, capsys):
+    (tmp_path / "README.md").write_text("nothing\n")
+    assert programs.main([str(tmp_path)]) == 2
+    assert "manifest.json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("folder", ["bugs", "e2e"])
+def test_folders_of_lines_in_the_reference_data(folder, capsys):
+    assert programs.main([str(DATA / folder), "--list"]) == 0
+    names = capsys.readouterr().out.split()
+    lines = 0
+    for file in (DATA / folder).glob("cases*.jsonl.gz"):
+        with gzip.open(file) as text:
+            lines += sum(1 for line in text if line.strip())
+    assert len(names) == len(set(names)) == lines > 0
+
+
 def test_every_golden_result_is_right_by_its_own_rules():
     class Options:
         paths = [str(DATA / "models"), str(DATA / "bugs" / "cases.jsonl.gz")]
