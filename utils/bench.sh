@@ -18,7 +18,8 @@ usage: utils/bench.sh [NAME ...]
 Runs the benchmarks (all, or those named) and writes bench.json. When the
 machine is busy (load above 1) the figures are printed but not judged.
 
-  compile   whole-process spyre-compile times, beside an empty mlir-opt run
+  compile   whole-process spyre-compile times, beside an empty mlir-opt run and
+            the incumbent's published times; judged against fixed limits
 
 example: utils/bench.sh compile
 TEXT

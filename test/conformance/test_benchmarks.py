@@ -1,0 +1,116 @@
+# test_benchmarks.py - Tests of what the benchmarks do with numbers
+#
+# Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Nothing is timed here: exponents of known curves, limits at their edges, and
+# data files whose names must agree.
+"""Tests of judge.py and of the tables of the benchmarks."""
+
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
+
+import compile as benchmark  # noqa: E402
+import workloads  # noqa: E402
+from judge import Limit, exit_code, exponent, judge, largest, pass_seconds, ratio  # noqa: E402
+
+SIZES = (64, 256, 1024)
+
+
+@pytest.mark.parametrize("power", [0.0, 0.5, 1.0, 1.1, 2.0])
+def test_exponent_of_a_power(power):
+    assert exponent(SIZES, [3e-4 * n**power for n in SIZES]) == pytest.approx(power)
+
+
+def test_a_constant_lowers_the_exponent():
+    seconds = [0.04 + 1e-3 * n for n in SIZES]
+    assert 0.8 < exponent(SIZES, seconds) < 1
+    assert exponent(SIZES, [s - 0.04 for s in seconds]) == pytest.approx(1)
+
+
+def test_one_slow_run_moves_the_fit_less_than_the_ends_would():
+    seconds = [1e-3 * n for n in SIZES]
+    seconds[1] *= 1.3
+    assert exponent(SIZES, seconds) == pytest.approx(1)  # the middle of three has no weight on the slope
+
+
+@pytest.mark.parametrize(
+    "sizes, seconds", [((64,), (1.0,)), ((64, 64), (1.0, 2.0)), ((64, 256), (0.0, 1.0)), ((64, 256), (1.0,))]
+)
+def test_exponent_refuses_what_has_none(sizes, seconds):
+    with pytest.raises(ValueError):
+        exponent(sizes, seconds)
+
+
+def test_limits_are_inclusive_and_missing_figures_miss():
+    limits = [Limit("a", "wall_s", 0.08), Limit("b", "wall_s", 0.08), Limit("c", "wall_s", 0.08), Limit("d", "x", 1)]
+    verdicts = judge({"a": {"wall_s": 0.08}, "b": {"wall_s": 0.0801}, "c": None}, limits)
+    assert [v.met for v in verdicts] == [True, False, False, False]
+    assert "MISSED b wall_s: 0.080 (at most 0.08)" in str(verdicts[1])
+    assert "not measured" in str(verdicts[2])
+
+
+def test_exit_code():
+    good = judge({"a": {"x": 1}}, [Limit("a", "x", 1)])
+    bad = judge({"a": {"x": 2}}, [Limit("a", "x", 1)])
+    assert exit_code(good, failed=False, busy=False) == 0
+    assert exit_code(bad, failed=False, busy=False) == 1
+    assert exit_code(bad, failed=False, busy=True) == 0
+    assert exit_code(good, failed=True, busy=True) == 1
+
+
+def test_ratio_and_largest():
+    assert ratio(1, 4) == 0.25
+    assert ratio(None, 4) is None and ratio(1, None) is None and ratio(1, 0) is None
+    assert largest({"a": 1.0, "b": 3.0, "c": 0.0}, 2) == [("b", 3.0, 0.75), ("a", 1.0, 0.25)]
+    assert largest({}) == []
+
+
+TIMING = """
+===---===
+                         ... Execution time report ...
+===---===
+  Total Execution Time: 0.0023 seconds
+
+  ----Wall Time----  ----Name----
+    0.0007 ( 29.4%)  ConvertA
+    0.0001 (  5.2%)  CSE
+    0.0001 (  5.2%)    (A) DominanceInfo
+    0.0005 ( 23.2%)  'func.func' Pipeline
+    0.0004 ( 21.0%)    PlaceB
+    0.0008 ( 34.5%)  Rest
+    0.0023 (100.0%)  Total
+  ----User Time----  ----Wall Time----  ----Name----
+    9.0000 ( 10.0%)    0.0002 ( 10.0%)  CSE
+"""
+
+
+def test_pass_times_are_those_of_passes_alone():
+    assert pass_seconds(TIMING) == pytest.approx({"ConvertA": 0.0007, "CSE": 0.0003, "PlaceB": 0.0004})
+    assert pass_seconds("error: nothing here") == {}
+
+
+def test_tables_agree():
+    names = {w.name for w in workloads.WORKLOADS}
+    assert len(names) == len(workloads.WORKLOADS)
+    assert set(workloads.incumbent()) <= names
+    assert set(benchmark.TIMED) <= names
+    assert {limit.name for limit in benchmark.LIMITS} <= {*benchmark.TIMED, "chains"}
+
+
+def test_stacked_layers_are_written(tmp_path):
+    one = next(w for w in workloads.WORKLOADS if w.name == "granite_prefill_1sh").write(tmp_path)
+    four = next(w for w in workloads.WORKLOADS if w.name == "granite_4_layers_1sh").write(tmp_path)
+    products = [text.read_text().count("torch.aten.mm") for text in (one, four)]
+    assert products[1] == 4 * products[0] > 0
+
+
+def test_measure_reports_failure():
+    with pytest.raises(RuntimeError, match="exit code 3: said"):
+        benchmark.measure(["/bin/sh", "-c", "echo said >&2; exit 3"])
+    (wall, user), messages = benchmark.measure(["/bin/true"])
+    assert wall > 0 and user >= 0 and messages == ""
