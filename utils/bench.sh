@@ -20,6 +20,8 @@ machine is busy (load above 1) the figures are printed but not judged.
 
   compile   whole-process spyre-compile times, beside an empty mlir-opt run and
             the incumbent's published times; judged against fixed limits
+  plans     traffic and modelled time of the same programs and more, beside the
+            incumbent's; what a worse plan moves (the machine does not matter)
 
 example: utils/bench.sh compile
 TEXT
@@ -29,6 +31,7 @@ TEXT
 benchmarks() {
   cat <<TABLE
 compile|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/compile.py" --build "$SPYRE_BUILD" --llvm-bin "$(spyre_llvm_bin)"
+plans|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/plans.py" --build "$SPYRE_BUILD"
 TABLE
 }
 

@@ -15,6 +15,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
 
 import compile as benchmark  # noqa: E402
+import plans  # noqa: E402
 import workloads  # noqa: E402
 from judge import Limit, exit_code, exponent, judge, largest, pass_seconds, ratio  # noqa: E402
 
@@ -114,3 +115,38 @@ def test_measure_reports_failure():
         benchmark.measure(["/bin/sh", "-c", "echo said >&2; exit 3"])
     (wall, user), messages = benchmark.measure(["/bin/true"])
     assert wall > 0 and user >= 0 and messages == ""
+
+
+# --- plans -------------------------------------------------------------------
+
+
+def event(op, ts, core, where, moved, origin=""):
+    args = {"op": op, "where": where, "origin": origin, "hbm_read_bytes": moved, "hbm_write_bytes": 1}
+    return {"cat": "operation", "ts": ts, "dur": 2.0, "tid": core, "args": args}
+
+
+def test_an_operation_of_many_cores_counts_once():
+    copy = {"cat": "host", "ts": 0, "args": {"where": "in0", "hbm_read_bytes": 5, "hbm_write_bytes": 5}}
+    events = [copy, event("max", 0, 1, "a", 9), event("max", 0, 2, "a", 9), event("max", 2, 1, "a", 9)]
+    events.append(event("sub", 2, 1, "b", 99))
+    rows = plans.operations({"traceEvents": events})
+    assert plans.by_op(rows) == [("sub", [1, 100, 2.0]), ("max", [2, 20, 4.0])]
+
+
+def test_origins_are_read_from_the_text():
+    text = """module {
+  func.func @f(%arg0: !torch.vtensor<[2,3],f16>, %w: !torch.vtensor<[4],f32>) {
+    %0 = torch.aten.mul.Tensor %arg0, %w : !torch.vtensor<[2,3],f16>, !torch.vtensor<[4],f32> -> !torch.vtensor<[2,4],f16>
+"""
+    column = text.splitlines()[1].index("%w") + 1
+    assert plans.torch_operation("f.mlir:3:10 (spyre.mul)", text) == "line 3: torch.aten.mul.Tensor -> [2,4],f16"
+    assert plans.torch_operation(f"f.mlir:2:{column}", text) == "argument %w [4],f32"
+    assert plans.torch_operation("f.mlir:99", text) == "f.mlir:99"
+    assert plans.torch_operation("", text) == ""
+
+
+def test_worse_means_above_the_published_figure():
+    theirs = {"traffic_mb": 10.0, "modelled_us": 100, "post_aot_s": 2.0}
+    ours = {"traffic_mb": 10.1, "modelled_us": 103, "compile_s": 0.1}
+    assert plans.compare(ours, theirs)["worse"] == ["modelled_us"]
+    assert plans.compare(ours, {})["worse"] == []
