@@ -6,8 +6,10 @@
 # The slow reader must bring out the golden numbers of every small foreign
 # bundle that it knows how to execute; then it may judge our own bundles. What
 # it does not know is listed here by what is missing, not by name.
-"""Tests of lib/reader.py."""
+"""Tests of lib/reader.py, and of the reader of torch-dialect texts."""
 
+import gzip
+import json
 import os
 import pathlib
 import sys
@@ -20,7 +22,7 @@ sys.path.insert(0, str(HERE))
 
 import bundles  # noqa: E402
 
-from lib import formats, reader  # noqa: E402
+from lib import built, formats, reader  # noqa: E402
 
 DATA = pathlib.Path(os.environ.get("SPYRE_TEST_DATA") or HERE.parent / "data")
 FOLDERS = sorted(p.parent for p in (DATA / "superdsc" / "bundles" / "small").rglob("bundle.mlir"))
@@ -74,3 +76,52 @@ def test_memory_keeps_cores_and_segments_apart():
     assert list(memory.read("lx", 0, address, "SEN169_FP16")) == [1, 2]
     assert list(memory.read("hbm", 5, address + reader.SEGMENT, "SEN169_FP16")) == [3, 4]
     assert not np.isfinite(memory.read("lx", 1, address, "SEN169_FP16")).any()
+
+
+# --- exported texts ----------------------------------------------------------
+
+CORPUS = ("models", "e2e", "bugs")
+LEAST_TEXTS = {"models": 139, "e2e": 2225, "bugs": 304}  # 2,668; a set may grow
+BATCH = 150  # texts a process
+
+
+def exported_texts(folder):
+    """(name, text) of every program in a folder: its .mlir files and its lines."""
+    for path in sorted(folder.glob("*.mlir")):
+        yield path.name, path.read_text()
+    for path in sorted(folder.glob("cases*.jsonl.gz")):
+        with gzip.open(path, "rt") as file:
+            for line in file:
+                entry = json.loads(line)
+                yield f"{path.name}:{entry['name']}", entry["mlir"]
+
+
+def round_trips(texts, folder):
+    """True if spyre-opt reads, prints and reads again all of the texts; and what it said."""
+    joined = folder / "texts.mlir"
+    joined.write_text("\n// -----\n".join(texts))
+    done = built.run(
+        built.tool("spyre-opt"), "--split-input-file", "--verify-roundtrip", joined, "-o", folder / "printed.mlir"
+    )
+    return done.code == 0, done.err
+
+
+@pytest.mark.parametrize("name", CORPUS)
+def test_no_text_is_missing(name):
+    ours = DATA.resolve() == HERE.parent / "data"  # other data: any number
+    least = LEAST_TEXTS[name] if ours else 1
+    assert sum(1 for _ in exported_texts(DATA / name)) >= least
+
+
+@pytest.mark.parametrize("name", CORPUS)
+def test_every_exported_text_parses_and_round_trips(name, tmp_path):
+    programs = list(exported_texts(DATA / name))
+    bad = []
+    for start in range(0, len(programs), BATCH):
+        batch = programs[start : start + BATCH]
+        if not round_trips([text for _, text in batch], tmp_path)[0]:
+            for case, text in batch:  # which one?
+                good, message = round_trips([text], tmp_path)
+                if not good:
+                    bad.append(f"{case}: {message.splitlines()[0] if message else 'no message'}")
+    assert not bad, f"{len(bad)} of {len(programs)} texts: {bad[:10]}"
