@@ -1,0 +1,67 @@
+# test_outcomes.py - Tests of the table of outcomes
+#
+# Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Which operations a refusal names, and what the table counts, on made-up runs.
+"""Tests of outcomes.py."""
+
+import collections
+import json
+import stat
+import sys
+import textwrap
+
+import outcomes
+
+REFUSAL = """\
+x.mlir:2:3: error: 'main' cannot be compiled: 2 operations are not supported
+x.mlir:3:8: note: torch.aten.sort (!torch.vtensor<[2],f16>) -> (!torch.vtensor<[2],f16>): no lowering is known for it
+x.mlir:4:8: note: torch.operator "torch.probe.twist" (!torch.vtensor<[2],f16>): no lowering is known for it
+"""
+
+
+def test_operations_that_a_refusal_names():
+    assert outcomes.named_operations(REFUSAL) == {"sort", "probe.twist"}
+    assert outcomes.named_operations("x.mlir:2:3: error: 'main' has a value of type tensor<3x0xf16>") == set()
+
+
+def test_reasons_without_names_and_numbers():
+    message = "x.mlir:2:3: error: a value of type 'tensor<3x0xf16>' has 0 elements; not supported\n"
+    assert outcomes.first_reason(message) == "a value of type … has N elements; not supported"
+
+
+def test_table_of_made_up_runs(tmp_path, capsys):
+    text = "func.func @main() {\n  %1 = torch.aten.sort %0 : !torch.vtensor<[2],f16> -> !torch.vtensor<[2],f16>\n"
+    text += "  %2 = torch.aten.neg %1 : !torch.vtensor<[2],f16> -> !torch.vtensor<[2],f16>\n}"
+    names = ("a", "b", "c", "d")
+    lines = [{"name": name, "mlir": text, "inputs": [], "outputs": []} for name in names]
+    (tmp_path / "cases.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
+    found = zip(names, ("right", "refused", "timeout", "skipped"))
+    results = tmp_path / "results.json"
+    results.write_text(json.dumps([{"case": name, "outcome": outcome} for name, outcome in found]))
+    tool = tmp_path / "bin" / "spyre-compile"
+    tool.parent.mkdir()
+    tool.write_text(f"#!{sys.executable}\nimport sys\nsys.stderr.write({REFUSAL!r})\nsys.exit(1)\n")
+    tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
+    assert outcomes.main([f"made={results}={tmp_path}", "--build", str(tmp_path)]) == 0
+    table = capsys.readouterr().out
+    expected = """\
+        | made | 3 | 1 | 1 | 0 | 1 |
+        | `sort` | 1 | 1 | 1 | 0 | 1 |
+        | `neg` | 0 | 1 | 1 | 0 | 1 |
+    """
+    for line in textwrap.dedent(expected).splitlines():
+        assert line in table
+    assert table.index("`sort`") < table.index("`neg`")
+
+
+def test_wrong_usage(tmp_path, capsys):
+    assert outcomes.main(["bugs"]) == 2
+    assert outcomes.main([f"bugs={tmp_path}/none.json={tmp_path}"]) == 2
+    assert "error" in capsys.readouterr().err
+
+
+def test_out_of_time_counts_as_crashed():
+    count = collections.Counter(outcomes.column(outcome) for outcome in ("timeout", "crashed", "right"))
+    assert count == {"crashed": 2, "right": 1}
