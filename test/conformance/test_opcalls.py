@@ -19,6 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import layouts  # noqa: E402
+import ops  # noqa: E402
 from lib.opcalls import Spec, Unclear, build  # noqa: E402
 
 from lib import opcalls  # noqa: E402
@@ -168,3 +169,38 @@ def test_moved_elements_are_those_of_copies_that_change_the_stick():
     assert layouts.moved_elements(descriptor("identity", "out", "mb", mb_=64, out_=128)) == 8192
     assert layouts.moved_elements(descriptor("identity", "out", "out", mb_=64, out_=128)) == 0
     assert layouts.moved_elements(descriptor("max", "out", "mb", mb_=64, out_=128)) == 0
+
+
+# --- programs ----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def maker():
+    pytest.importorskip("torch_mlir")
+    return ops.Maker(0)
+
+
+def test_a_case_becomes_a_program_with_results(maker):
+    program = maker.make(case([[[4, 8], "bf16"], [[8, 4], "bf16", [1, 8]]], [["add", ["T[4, 8]", 1.0]]]))
+    assert "torch.aten.add" in program.text
+    assert [a.dtype for a in program.inputs] == [np.uint16] * 2  # bit patterns
+    [(dtype, out)] = program.outputs
+    assert dtype == "bfloat16" and out.shape == (4, 8)
+    assert program.refs[0].dtype == np.float64
+
+
+def test_what_the_exporter_refuses_is_not_a_failure_of_ours(maker, monkeypatch):
+    def refuse(*arguments):
+        raise RuntimeError("no such call\nmuch more text")
+
+    monkeypatch.setattr(maker.export, "texts", refuse)
+    with pytest.raises(ops.NotExportable, match="^no such call$"):
+        maker.make(case([[[4], "f16"]], [["neg", ["T[4]"]]]))
+
+
+def test_reproducers_are_what_spyre_run_reads(maker, tmp_path):
+    program = maker.make(case([[[4], "f16"]], [["neg", ["T[4]"]]]))
+    ops.write_reproducer(tmp_path / "a", program)
+    inputs, expected = np.load(tmp_path / "a" / "inputs.npz"), np.load(tmp_path / "a" / "expected.npz")
+    assert np.array_equal(-inputs["in0"], expected["out0"])
+    assert sorted(expected.files) == ["out0", "ref0"]
