@@ -14,16 +14,25 @@ import textwrap
 
 import outcomes
 
+TEXT = """\
+func.func @main() {
+  %1 = torch.aten.sort %0 : !torch.vtensor<[2],f16> -> !torch.vtensor<[2],f16>
+  %2 = torch.aten.neg %1 : !torch.vtensor<[2],f16> -> !torch.vtensor<[2],f16>
+  %3 = torch.operator "torch.probe.twist"(%2) : (!torch.vtensor<[2],f16>) -> !torch.vtensor<[2],f16>
+}"""
 REFUSAL = """\
-x.mlir:2:3: error: 'main' cannot be compiled: 2 operations are not supported
-x.mlir:3:8: note: torch.aten.sort (!torch.vtensor<[2],f16>) -> (!torch.vtensor<[2],f16>): no lowering is known for it
-x.mlir:4:8: note: torch.operator "torch.probe.twist" (!torch.vtensor<[2],f16>): no lowering is known for it
+x.mlir:1:3: error: 'main' cannot be compiled: 2 operations are not supported
+  func.func @main() {
+  ^
+x.mlir:2:8: note: torch.aten.sort (!torch.vtensor<[2],f16>) -> (!torch.vtensor<[2],f16>): no lowering is known for it
+x.mlir:4:8: note: twisted
 """
 
 
-def test_operations_that_a_refusal_names():
-    assert outcomes.named_operations(REFUSAL) == {"sort", "probe.twist"}
-    assert outcomes.named_operations("x.mlir:2:3: error: 'main' has a value of type tensor<3x0xf16>") == set()
+def test_operations_that_a_refusal_blames():
+    assert outcomes.blamed_operations(REFUSAL, TEXT) == {"sort", "probe.twist"}
+    assert outcomes.blamed_operations("x.mlir:1:3: error: a value of type tensor<3x0xf16>", TEXT) == set()
+    assert outcomes.blamed_operations("x.mlir:9:3: error: beyond the text", TEXT) == set()
 
 
 def test_reasons_without_names_and_numbers():
@@ -32,10 +41,8 @@ def test_reasons_without_names_and_numbers():
 
 
 def test_table_of_made_up_runs(tmp_path, capsys):
-    text = "func.func @main() {\n  %1 = torch.aten.sort %0 : !torch.vtensor<[2],f16> -> !torch.vtensor<[2],f16>\n"
-    text += "  %2 = torch.aten.neg %1 : !torch.vtensor<[2],f16> -> !torch.vtensor<[2],f16>\n}"
     names = ("a", "b", "c", "d")
-    lines = [{"name": name, "mlir": text, "inputs": [], "outputs": []} for name in names]
+    lines = [{"name": name, "mlir": TEXT, "inputs": [], "outputs": []} for name in names]
     (tmp_path / "cases.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
     found = zip(names, ("right", "refused", "timeout", "skipped"))
     results = tmp_path / "results.json"
