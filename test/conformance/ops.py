@@ -16,17 +16,15 @@ import json
 import logging
 import pathlib
 import sys
-import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 
 import programs  # noqa: E402
 from lib.harness import Case, UsageError  # noqa: E402
 
 from lib import harness  # noqa: E402
 
-EXPORTING = threading.Lock()  # PyTorch's exporter is not made for threads
 MAX_ELEMENTS = 4_000_000
 
 
@@ -45,10 +43,9 @@ class Maker:
 
     def __init__(self, seed):
         try:
-            from lib import opcalls
-
-            sys.path.insert(0, str(harness.REPOSITORY / "test" / "e2e"))
             import export
+
+            from lib import opcalls
         except ImportError as error:
             raise UsageError(f"needs {error.name}: utils/install-deps.sh --torch") from error
         self.opcalls, self.export, self.seed = opcalls, export, seed
@@ -56,24 +53,15 @@ class Maker:
 
     def make(self, entry):
         """The Program of a case."""
-        with EXPORTING:
-            call = self.opcalls.build(entry, self.seed)
-            outs = self.export.run(call.module, call.arguments)
-            module, arguments = call.wide()
-            refs = self.export.run(module, arguments)
-            try:
-                text = self.export.texts(call.module, call.arguments, ())["raw"]
-            except Exception as error:  # noqa: BLE001 - many kinds, from the exporter and the importer
-                raise NotExportable(str(error).strip().splitlines()[0] if str(error).strip() else "") from error
+        call = self.opcalls.build(entry, self.seed)
+        text = call.text()
+        outs = self.export.run(call.module, call.arguments)
+        refs = self.export.run(*call.wide())
         name = lambda tensor: str(tensor.dtype).removeprefix("torch.")
         outputs = [(name(out), self.export.stored(out)) for out in outs]
         refs = [ref.numpy() if out.is_floating_point() else None for out, ref in zip(outs, refs)]
         info = {"inputs": [{"dtype": name(x), "shape": list(x.shape)} for x in call.arguments]}
         return programs.Program(text, [self.export.stored(x) for x in call.arguments], outputs, refs, info=info)
-
-
-class NotExportable(Exception):
-    """PyTorch or torch-mlir has no program for the case."""
 
 
 def make_judge(options, tools):
@@ -94,7 +82,7 @@ def make_judge(options, tools):
             program = maker.make(entry)
         except maker.opcalls.Unclear as error:
             return skip("unclear-call", error)
-        except NotExportable as error:
+        except maker.opcalls.NotExportable as error:
             return skip("not-exportable", error)
         result = compare(Case(case.name, lambda: (program, options.target)), scratch)
         if options.keep_failing and result.passed is False:

@@ -194,7 +194,7 @@ def test_what_the_exporter_refuses_is_not_a_failure_of_ours(maker, monkeypatch):
         raise RuntimeError("no such call\nmuch more text")
 
     monkeypatch.setattr(maker.export, "texts", refuse)
-    with pytest.raises(ops.NotExportable, match="^no such call$"):
+    with pytest.raises(opcalls.NotExportable, match="^no such call$"):
         maker.make(case([[[4], "f16"]], [["neg", ["T[4]"]]]))
 
 

@@ -18,9 +18,15 @@
 import dataclasses
 import hashlib
 import re
+import sys
+import threading
 
 import numpy as np
 import torch
+
+from . import harness
+
+sys.path.insert(0, str(harness.REPOSITORY / "test" / "e2e"))
 
 DTYPES = {
     "f16": torch.float16,
@@ -45,8 +51,15 @@ POSITIVE = {"sqrt", "rsqrt", "log", "log2", "log10", "log1p", "pow", "reciprocal
 MARKS = {"@hint", "@endhint"}  # tiling hints; they do not change values
 
 
+EXPORTING = threading.Lock()  # PyTorch's exporter is not made for threads
+
+
 class Unclear(Exception):
     """The case cannot be built from what the data say; the text says why."""
+
+
+class NotExportable(Exception):
+    """PyTorch or torch-mlir has no program for the case."""
 
 
 # --- inputs ------------------------------------------------------------------
@@ -382,6 +395,17 @@ class Call:
         """The same in float64."""
         module = Module(self.module.specs, self.module.steps, self.module.results, wide=True)
         return module, [x.double() if x.is_floating_point() else x for x in self.arguments]
+
+    def text(self):
+        """The torch-dialect program, or NotExportable."""
+        import export  # needs torch-mlir
+
+        try:
+            with EXPORTING:
+                return export.texts(self.module, self.arguments, ())["raw"]
+        except Exception as error:  # noqa: BLE001 - many kinds, from the exporter and the importer
+            lines = str(error).strip().splitlines()
+            raise NotExportable(lines[0] if lines else type(error).__name__) from error
 
 
 def elements(case):
