@@ -20,6 +20,7 @@
 #include "spyre/Device/Device.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 #include "spyre/Dialect/Spyre/Transforms/LaunchSpec.h"
+#include "spyre/Dialect/Spyre/Transforms/Passes.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscBundleDialect.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscDialect.h"
 #include "spyre/Runtime/Program.h"
@@ -155,6 +156,16 @@ static int getLevel(ModuleOp module) {
         level = std::max(level, 2);
     }
   return level;
+}
+
+/// True if \p module has operations of torch.
+static bool isFromTorch(ModuleOp module) {
+  return module
+      .walk([](Operation *op) {
+        bool isTorch = op->getName().getDialectNamespace() == "torch";
+        return isTorch ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 SmallVector<ModuleOp> Compilation::getParts() {
@@ -319,10 +330,13 @@ LogicalResult Compilation::run(const std::string &outputDirectory) {
   lower.optLevel = options.optLevel;
   lower.cores = options.cores;
   int level = getLevel(*module);
+  mlir::spyre::SpyreVerifyProvenanceOptions provenance;
+  provenance.operations = isFromTorch(*module);
   auto l1 = [&](OpPassManager &pm) { ::spyre::compiler::buildL1Stage(pm); };
   auto l2 = [&](OpPassManager &pm) { ::spyre::compiler::buildL2Stage(pm, lower); };
   auto l3 = [&](OpPassManager &pm) {
     ::spyre::compiler::buildL3Stage(pm, lower, /*hasBuffers=*/level == 3);
+    pm.addPass(mlir::spyre::createSpyreVerifyProvenance(provenance));
   };
   if (level == 1 && options.optLevel > 0 && failed(runStage("layers", [](OpPassManager &pm) {
         pm.addPass(mlir::spyre::createSpyreOutlineLayers());
@@ -337,6 +351,7 @@ LogicalResult Compilation::run(const std::string &outputDirectory) {
                               ? runStage("ktir", ::spyre::compiler::buildKTIRPipeline)
                               : runStage("superdsc", [&](OpPassManager &pm) {
                                   ::spyre::compiler::buildSuperDSCPipeline(pm, lower);
+                                  pm.addPass(mlir::spyre::createSpyreVerifyProvenance(provenance));
                                 });
   if (failed(emitted))
     return failure();

@@ -91,6 +91,7 @@ report::Operand FactsCollector::describe(Value value) {
   layout << "] " << std::string(::spyre::getFormatName(attribute.getFormat()));
   if (attribute.getArrangement() != Arrangement::Standard)
     layout << " " << stringifyArrangement(attribute.getArrangement());
+  value = getRootBuffer(value);
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto array = func.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kArrayAttr);
     operand.name = array ? array.str() : getName(value);

@@ -261,6 +261,11 @@ ArgumentSpec readArgument(const Cursor &entry) {
     spec.deviceFormat = *deviceFormat;
   if (std::optional<Cursor> arrangement = entry.find("element_arrangement"))
     spec.elementArrangement = arrangement->getString();
+  if (std::optional<Cursor> overflow = entry.find("overflow")) {
+    spec.overflowIsInfinite = overflow->getString() == "infinite";
+    if (!spec.overflowIsInfinite)
+      overflow->fail("expected \"infinite\"");
+  }
   if (std::optional<Cursor> tail = entry.find("tail"))
     spec.tail = tail->getString();
   if (std::optional<Cursor> view = entry.find("view"))
@@ -334,6 +339,8 @@ void writeLaunchSpec(const LaunchSpec &spec, std::ostream &os, bool pretty) {
       w.field("element_arrangement", argument.elementArrangement);
     if (!argument.tail.empty())
       w.field("tail", argument.tail);
+    if (argument.overflowIsInfinite)
+      w.field("overflow", "infinite");
     if (!argument.view.empty())
       w.listField("view", argument.view);
     w.endObject();

@@ -243,7 +243,7 @@ spyre::runtime::copyToHost(const ArgumentSpec &spec, const uint8_t *device, Host
   if (auto *error = std::get_if<Error>(&prepared))
     return *error;
   const Walk &walk = std::get<Walk>(prepared);
-  return walk.run(
+  std::optional<Error> failed = walk.run(
       spec, [&](int64_t from, int64_t to, int64_t stride, int64_t count) -> std::optional<Error> {
         if (checkRead)
           checkRead(from * walk.deviceWidth, count * walk.deviceWidth);
@@ -253,6 +253,17 @@ spyre::runtime::copyToHost(const ArgumentSpec &spec, const uint8_t *device, Host
           return conversionError(spec, to + error->element * stride, error->reason);
         return std::nullopt;
       });
+  // No other number of the device comes out as the largest one of f16.
+  if (!failed && spec.overflowIsInfinite && spec.dtype == HostType::Float16)
+    for (size_t byte = 0; byte + 1 < host.data.size(); byte += 2) {
+      uint16_t code;
+      std::memcpy(&code, &host.data[byte], 2);
+      constexpr uint16_t kLargest = 0x7bff, kMagnitude = 0x7fff;
+      if ((code & kMagnitude) == kLargest)
+        ++code; // the next code is the infinity of the same sign
+      std::memcpy(&host.data[byte], &code, 2);
+    }
+  return failed;
 }
 
 std::optional<Error> spyre::runtime::fillConstant(const ArgumentSpec &spec, uint8_t *device,

@@ -274,7 +274,7 @@ bool Emitter::nameDims() {
       return fail("the first operand of a matmul has no dim in its stick", 0);
     if (count > 6)
       return fail("the operation needs a stick dim beside its " + std::to_string(count) +
-                  " dims, SuperDSC has no name for it");
+                  " dims, which is not supported: SuperDSC has no name for it");
     injectedStick = int(dims.size());
     dims.push_back({kNames[count], getElementsPerStick(op.operands[0].layout.format), 1, 1});
   }

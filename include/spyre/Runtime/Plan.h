@@ -82,6 +82,9 @@ struct ArgumentSpec {
   std::string elementArrangement; ///< empty: standard
   /// Tail promise of what the device leaves or expects ("zero", "unknown", ...).
   std::string tail;
+  /// 16-bit floats: what comes out as the largest f16 number is an overflow (the device's
+  /// format has no number between it and 65536).
+  bool overflowIsInfinite = false;
   /// The shape the caller sees where it differs from \c shape; empty otherwise.
   std::vector<int64_t> view;
 };

@@ -15,6 +15,7 @@
 #include "BundleBuilder.h"
 #include "EmitInput.h"
 #include "spyre/Device/Device.h"
+#include "spyre/Dialect/Spyre/IR/Provenance.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 #include "spyre/Dialect/Spyre/Transforms/LaunchSpec.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscBundleDialect.h"
@@ -164,18 +165,15 @@ void FunctionEmitter::bindSymbols(sdscdata::EmittedOp &emitted, ArrayRef<BufferB
 static std::optional<sdscdata::Provenance> getProvenance(Operation *op, int64_t index) {
   sdscdata::Provenance provenance;
   provenance.id = std::to_string(index);
-  provenance.irChain = {op->getName().getStringRef().str()};
-  op->getLoc()->walk([&](Location part) {
-    auto file = dyn_cast<FileLineColLoc>(part);
-    if (!file)
-      return WalkResult::advance();
-    provenance.file = llvm::sys::path::filename(file.getFilename().getValue()).str();
-    provenance.startLine = file.getLine();
-    provenance.startCol = file.getColumn();
-    return WalkResult::interrupt();
-  });
-  if (provenance.file.empty())
+  Origin origin = getOrigin(op->getLoc());
+  if (!origin.position)
     return std::nullopt;
+  if (origin.operation)
+    provenance.irChain.push_back(origin.operation.str());
+  provenance.irChain.push_back(op->getName().getStringRef().str());
+  provenance.file = llvm::sys::path::filename(origin.position.getFilename().getValue()).str();
+  provenance.startLine = origin.position.getLine();
+  provenance.startCol = origin.position.getColumn();
   return provenance;
 }
 
@@ -240,7 +238,7 @@ LogicalResult FunctionEmitter::emitBlock(Block &block, std::vector<runtime::Step
         steps.push_back({std::move(body)});
       }
       loops.pop_back();
-    } else if (!isa<AllocOp, arith::ConstantOp, func::ReturnOp, scf::YieldOp>(op)) {
+    } else if (!isa<AllocOp, ReinterpretOp, arith::ConstantOp, func::ReturnOp, scf::YieldOp>(op)) {
       return op.emitOpError() << "has no place in a bundle";
     }
   }

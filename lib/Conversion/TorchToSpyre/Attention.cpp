@@ -112,6 +112,9 @@ static LogicalResult lowerAttention(Lowering &l) {
   int64_t inner = getTensorType(q).getRank();
 
   Arithmetic m(l, type);
+  // The operation's own scores are f32: see spyre-centre-keys.
+  if (isHalf(type) && columns > 1)
+    k = m.sub(k, buildReduction(l.b, l.loc, "mean", k, {inner - 2}, /*keepDims=*/true));
   if (*scale != 1.0)
     q = m.mul(q, *scale);
   SmallVector<AffineExpr> swapped;

@@ -14,6 +14,7 @@
 #include "spyre/Conversion/TorchToSpyre/TorchToSpyre.h"
 
 #include "Lowering.h"
+#include "spyre/Dialect/Spyre/IR/Provenance.h"
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
 
 #include "mlir/Dialect/Func/Transforms/FuncConversions.h"
@@ -281,6 +282,14 @@ LogicalResult ConvertTorchToSpyrePass::convert(func::FuncOp func, const HandlerT
   copy->walk([&](Operation *op) { ours.push_back(op); });
   for (auto [mine, original] : llvm::zip_equal(ours, theirs))
     originals[mine] = original;
+  // What becomes of an operation carries its name.
+  for (Operation *op : ours)
+    if (isTorch(op) || isa<func::ReturnOp>(op))
+      op->setLoc(withOrigin(op->getLoc(), isTorch(op)
+                                              ? ("torch." + torch_reader::getShortName(op)).str()
+                                              : "return"));
+  for (BlockArgument argument : copy->getArguments())
+    argument.setLoc(withOrigin(argument.getLoc(), ("in" + Twine(argument.getArgNumber())).str()));
   // What nobody reads need not be computed (statistics of a norm in evaluation).
   for (Operation *op : llvm::reverse(ours))
     if (isTorch(op) && op->getNumResults() > 0 && op->use_empty())

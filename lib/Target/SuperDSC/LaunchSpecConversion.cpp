@@ -40,7 +40,8 @@ static ArgumentAttr buildArgument(Builder &b, const rt::ArgumentSpec &spec) {
       b.getDenseI64ArrayAttr(spec.deviceSize), b.getDenseI64ArrayAttr(spec.strideMap),
       b.getStringAttr(toRef(::spyre::getFormatName(spec.deviceFormat))),
       spec.value ? b.getF64FloatAttr(*spec.value) : FloatAttr(), text(spec.elementArrangement),
-      text(spec.tail), spec.view.empty() ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(spec.view));
+      text(spec.tail), spec.overflowIsInfinite ? b.getStringAttr("infinite") : StringAttr(),
+      spec.view.empty() ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(spec.view));
 }
 
 static rt::ArgumentSpec toArgument(ArgumentAttr attribute) {
@@ -64,6 +65,7 @@ static rt::ArgumentSpec toArgument(ArgumentAttr attribute) {
     spec.value = attribute.getValue().getValueAsDouble();
   spec.elementArrangement = text(attribute.getElementArrangement());
   spec.tail = text(attribute.getTail());
+  spec.overflowIsInfinite = attribute.getOverflow() != nullptr;
   if (attribute.getView())
     spec.view = attribute.getView().asArrayRef().vec();
   return spec;

@@ -8,7 +8,7 @@
 
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: %{{.*}}: index {spyre.array = "in0", spyre.role = "input", spyre.tail = "zero"}
-// CHECK-SAME: %{{.*}}: index {spyre.array = "out0", spyre.role = "output"}
+// CHECK-SAME: %{{.*}}: index {spyre.array = "out0", spyre.overflow = "infinite", spyre.role = "output"}
 // CHECK-SAME: attributes {grid = [{{[0-9]+}}]}
 // CHECK: linalg.generic
 // CHECK: arith.truncf

@@ -268,6 +268,12 @@ class Traits:
     jumps: bool = False
     moves_only: bool = False
     operations: tuple = ()
+    jump_elements: int = 0  # elements that may lie on the other side in any case
+
+    def allowed_jumps(self, size):
+        """How many of `size` elements may lie on the other side of a jump."""
+        few = min(self.jump_elements, size // 4)
+        return max(int(JUMP_SHARE * size), few) if self.jumps else 0
 
 
 def traits_of_text(text):
@@ -296,15 +302,21 @@ def traits_of_text(text):
                 jumps = True
         if not in_set(name, MOVES):
             computes = True
-    return Traits(matmul, jumps, not computes, tuple(sorted(set(names))))
+    names = tuple(sorted(set(names)))
+    return Traits(matmul, jumps, not computes, names, int(wider_bounds(names, "elements", 0)))
 
 
-def widening(operations, table=None):
-    """The factor that tolerance.json gives for the operations of a program."""
+def wider_bounds(operations, key, default, table=None):
+    """The largest `key` that tolerance.json has for the operations of a program."""
     if table is None:
         path = pathlib.Path(__file__).resolve().parent.parent / "tolerance.json"
         table = json.loads(path.read_text())["operations"]
-    return max([1.0] + [float(table[name]["scale"]) for name in operations if name in table])
+    return max([default] + [table[name][key] for name in operations if key in table.get(name, {})])
+
+
+def widening(operations, table=None):
+    """The factor on the fixed bounds of a program with these operations."""
+    return float(wider_bounds(operations, "scale", 1.0, table))
 
 
 def classes(values):
@@ -364,7 +376,7 @@ def compare(got, out, dtype, ref=None, traits=None, scale=1.0):
 
 def compare_exact(got, out, traits):
     bad = np.asarray(got != out)
-    allowed = int(JUMP_SHARE * bad.size) if traits.jumps else 0
+    allowed = traits.allowed_jumps(bad.size)
     if bad.sum() > allowed:
         return first_difference(got, out, bad)
     return None
@@ -430,7 +442,7 @@ def compare_float(got, out, dtype, ref, traits, scale):
     rounded = formats.round_to(ref, dtype)
     class_got, class_ref, class_out = classes(got), classes(rounded), classes(out)
     class_ok = same_class(class_got, class_ref, sixteen) | same_class(class_got, class_out, sixteen)
-    allowed = int(JUMP_SHARE * got.size) if traits.jumps else 0
+    allowed = traits.allowed_jumps(got.size)
     if (~class_ok).sum() > allowed:
         return first_difference(got, rounded, ~class_ok)
 

@@ -93,3 +93,15 @@ std::pair<int64_t, int64_t> mlir::spyre::getRange(const layout::IndexExpr &expr,
                                                   ArrayRef<int64_t> ranges) {
   return layout::getRange(expr, std::vector<int64_t>(ranges.begin(), ranges.end()));
 }
+
+bool mlir::spyre::isElementwise(AffineMap map, ArrayRef<int64_t> shape) {
+  if (map.getNumDims() != shape.size() || map.getNumResults() != shape.size())
+    return false;
+  for (auto [d, expr] : llvm::enumerate(map.getResults())) {
+    auto constant = dyn_cast<AffineConstantExpr>(expr);
+    bool isUnit = constant && constant.getValue() == 0 && shape[d] == 1;
+    if (!isUnit && expr != getAffineDimExpr(d, map.getContext()))
+      return false;
+  }
+  return true;
+}

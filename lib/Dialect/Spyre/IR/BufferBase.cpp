@@ -18,6 +18,7 @@ using namespace mlir::spyre;
 
 FailureOr<BufferBase> mlir::spyre::getBufferBase(Value buffer, Operation *user) {
   BufferBase base;
+  buffer = getRootBuffer(buffer);
   if (auto argument = dyn_cast<BlockArgument>(buffer)) {
     if (isa<func::FuncOp>(argument.getOwner()->getParentOp())) {
       base.kind = BufferBase::Argument;

@@ -216,6 +216,12 @@ LayoutAttr mlir::spyre::getLayout(Value value) {
   return dyn_cast_or_null<LayoutAttr>(cast<RankedTensorType>(value.getType()).getEncoding());
 }
 
+Value mlir::spyre::getRootBuffer(Value buffer) {
+  while (auto alias = buffer.getDefiningOp<ReinterpretOp>())
+    buffer = alias.getSource();
+  return buffer;
+}
+
 /// Trip count of the scf.for whose induction variable \p value is; nothing if
 /// the bounds are not constants.
 static std::optional<int64_t> getTripCountOf(Value value) {

@@ -65,6 +65,14 @@ LogicalResult SpyreDialect::verifyRegionArgAttribute(Operation *op, unsigned reg
       return fail("a tail state: zero, neg_inf, pos_inf, finite or unknown");
     return success();
   }
+  if (name == kWeightAttr && !isa<UnitAttr>(value))
+    return fail("a unit attribute");
+  if (name == kOverflowAttr) {
+    auto overflow = dyn_cast<StringAttr>(value);
+    if (!overflow || overflow.getValue() != "infinite")
+      return fail("\"infinite\"");
+    return success();
+  }
   if ((name == kArrayAttr || name == kResultAttr) && !isa<StringAttr>(value))
     return fail("a string");
   if (name == kDataAttr && !isa<ElementsAttr>(value))

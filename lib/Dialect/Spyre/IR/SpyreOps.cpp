@@ -79,6 +79,56 @@ LogicalResult AllocOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// ReinterpretOp
+//===----------------------------------------------------------------------===//
+
+/// What keeps \p from and \p to from being the same bytes; empty: nothing.
+static std::string compareMemory(const ::spyre::layout::TensorLayout &from,
+                                 const ::spyre::layout::TensorLayout &to) {
+  if (from.dimOrder.empty() || from.dimOrder.back() < 0 || !from.stick.empty() || !to.stick.empty())
+    return "needs one dim in the stick on both sides";
+  if (from.dimOrder != to.dimOrder)
+    return "cannot change the order of the dims";
+  int64_t fromWidth = ::spyre::getWidthInBits(from.format),
+          toWidth = ::spyre::getWidthInBits(to.format);
+  int stick = from.dimOrder.back();
+  auto getExtent = [](const ::spyre::layout::TensorLayout &layout, int dim) {
+    return layout.paddedShape.empty() ? layout.shape[dim] : layout.paddedShape[dim];
+  };
+  for (int dim = 0, rank = static_cast<int>(from.shape.size()); dim < rank; ++dim) {
+    int64_t have = dim == stick ? fromWidth : 1, want = dim == stick ? toWidth : 1;
+    if (from.shape[dim] * have != to.shape[dim] * want ||
+        (dim != stick && getExtent(from, dim) != getExtent(to, dim)))
+      return "changes the bits along dim " + std::to_string(dim);
+  }
+  if (getSizeInBytes(from) != getSizeInBytes(to))
+    return "changes the size in memory";
+  return {};
+}
+
+LogicalResult ReinterpretOp::verify() {
+  Value source = getSource(), result = getResult();
+  if (isa<BufferType>(source.getType()) != isa<BufferType>(result.getType()))
+    return emitOpError() << "makes no tensor of a buffer, nor a buffer of a tensor";
+  LayoutAttr from = getLayout(source), to = getLayout(result);
+  if (!from || !to)
+    return emitOpError() << "needs operands with a layout";
+  if (auto buffer = dyn_cast<BufferType>(source.getType()))
+    if (buffer.getSpace() != cast<BufferType>(result.getType()).getSpace())
+      return emitOpError() << "cannot change the memory space";
+  if (from.getArrangement() != Arrangement::Standard ||
+      to.getArrangement() != Arrangement::Standard)
+    return emitOpError() << "needs the standard arrangement of elements";
+  if (getShape(source).size() != getShape(result).size())
+    return emitOpError() << "cannot change the rank";
+  std::string difference =
+      compareMemory(from.getTensorLayout(getShape(source)), to.getTensorLayout(getShape(result)));
+  if (!difference.empty())
+    return emitOpError() << difference;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // ViewOp
 //===----------------------------------------------------------------------===//
 

@@ -492,9 +492,6 @@ LogicalResult LayoutAssigner::assignPointwise(DeviceOpInterface op) {
     for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)
       choice.cost += (getShape(op.getInputs()[i]).empty() ? 0 : points) +
                      kCopyWeight * planOperand(op, i, stick).cost;
-    // What is widened cannot be moved between sticks any more: as it lies, if it can.
-    if (isCast(op) && planOperand(op, 0, stick).cost > 0)
-      choice.cost += kImpossible / 4;
     if (!chooseResultLayout(op, stick)) {
       // A copy has nothing to split off.
       if (isCopy)
@@ -687,7 +684,8 @@ LogicalResult LayoutAssigner::run() {
       return false;
     }
     at->emitError() << "a value of type " << value.getType()
-                    << " has no device layout; shapes must be static and the element type one of "
+                    << " has no device layout and is not supported; shapes must be static and the "
+                       "element type one of "
                        "the device's";
     return false;
   };
@@ -718,6 +716,8 @@ LogicalResult LayoutAssigner::run() {
       if (!getLayout(constant.getResult()))
         setDefaultLayout(constant.getResult());
       copies.getTails().update(constant);
+    } else if (auto alias = dyn_cast<ReinterpretOp>(op)) {
+      copies.getTails().update(alias);
     } else if (auto ret = dyn_cast<func::ReturnOp>(op)) {
       assigned = assignReturn(ret);
     } else {

@@ -37,9 +37,10 @@ llvm::MapVector<Value, BufferLife> mlir::spyre::computeLives(func::FuncOp func,
         loops.emplace_back(loop, begin, position - 1);
       } else if (auto device = dyn_cast<DeviceOpInterface>(op)) {
         for (auto [i, input] : llvm::enumerate(device.getInputs()))
-          lives[input].accesses.push_back({device, static_cast<unsigned>(i), false, position});
+          lives[getRootBuffer(input)].accesses.push_back(
+              {device, static_cast<unsigned>(i), false, position});
         if (Value output = device.getOutput())
-          lives[output].accesses.push_back(
+          lives[getRootBuffer(output)].accesses.push_back(
               {device, static_cast<unsigned>(device.getInputs().size()), true, position});
         ++position;
       }

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "OverflowSources.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 #include "spyre/Dialect/Spyre/Transforms/Passes.h"
 
@@ -79,7 +80,7 @@ LogicalResult FunctionBufferizer::checkInput() {
         ok = false;
       }
     }
-    if (!isa<DeviceOpInterface, ConstantOp, func::ReturnOp>(op)) {
+    if (!isa<DeviceOpInterface, ConstantOp, ReinterpretOp, func::ReturnOp>(op)) {
       op.emitOpError() << "is no device operation; lower it before bufferizing";
       ok = false;
     }
@@ -193,11 +194,14 @@ LogicalResult FunctionBufferizer::run() {
   // One output argument a result; the first return of an operation's result is
   // where the operation writes, all others are copies.
   SmallVector<std::pair<Value, Value>> copies;
+  const OverflowSources overflows(func);
   for (auto [i, value] : llvm::enumerate(ret.getOperands())) {
     BlockArgument output =
         addArgument(getBufferType(value.getType()), ret.getLoc(),
                     {named(kRoleAttr, builder.getStringAttr("output")),
                      named(kArrayAttr, builder.getStringAttr("out" + Twine(i)))});
+    if (getElementType(value).isF16() && !overflows.mayBeLargest(value))
+      func.setArgAttr(output.getArgNumber(), kOverflowAttr, builder.getStringAttr("infinite"));
     bool computed = value.getDefiningOp<DeviceOpInterface>() != nullptr;
     if (computed && !outputOf.count(value))
       outputOf[value] = output;
@@ -243,6 +247,12 @@ LogicalResult FunctionBufferizer::run() {
         bufferize(device);
         old.push_back(&op);
       }
+    } else if (auto alias = dyn_cast<ReinterpretOp>(op)) {
+      builder.setInsertionPoint(alias);
+      buffers[alias.getResult()] =
+          ReinterpretOp::create(builder, alias.getLoc(), getBufferType(alias.getResult().getType()),
+                                buffers.lookup(alias.getSource()));
+      old.push_back(&op);
     } else if (isa<ConstantOp>(op)) {
       old.push_back(&op);
     }

@@ -42,6 +42,7 @@ std::optional<runtime::LaunchSpec> mlir::spyre::makeLaunchSpec(func::FuncOp plan
       argument.result = result.str();
     if (auto tail = planned.getArgAttrOfType<StringAttr>(i, kTailAttr))
       argument.tail = tail.str();
+    argument.overflowIsInfinite = planned.getArgAttr(i, kOverflowAttr) != nullptr;
     Attribute value = planned.getArgAttr(i, kValueAttr);
     if (auto integer = dyn_cast_or_null<IntegerAttr>(value))
       argument.value = static_cast<double>(integer.getInt());

@@ -18,10 +18,6 @@
 using namespace mlir;
 using namespace mlir::spyre;
 
-/// What an operation costs beside the elements it moves, in elements: copies of small
-/// values are no better than one larger copy.
-static constexpr int64_t kCopyOverhead = 4096;
-
 static int64_t getElements(Value value) {
   return ::spyre::getElementsPerStick(getLayout(value).getFormat());
 }
@@ -58,11 +54,7 @@ int64_t mlir::spyre::getNumElementsInMemory(Value value, int64_t stick) {
       makeLayout(type, stick).getTensorLayout(type.getShape()));
 }
 
-/// What stands for a movement that the device has not got, in sums that may have it.
-constexpr int64_t kNoFormCost = int64_t(1) << 50;
-
-/// The device moves another dim into the stick of 16-bit values only.
-static bool canRestickify(Value value) {
+bool mlir::spyre::canRestickify(Value value) {
   const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc("ReStickifyOpHBM");
   ::spyre::DataFormat format = getLayout(value).getFormat();
   return ::spyre::lookupForm(*info, std::span(&format, 1)) != nullptr;
@@ -160,7 +152,7 @@ Value LayoutCopies::buildRestickify(Location loc, Value source, int64_t newStick
   target.paddedShape = target.shape;
   for (int64_t dim : {newStick, oldStick})
     target.paddedShape[dim] = static_cast<int64_t>(llvm::alignTo(target.shape[dim], elements));
-  if (!canRestickify(source) && !failed) {
+  if (!mlir::spyre::canRestickify(source) && !failed) {
     failed = true;
     emitError(loc) << "a value of type "
                    << RankedTensorType::get(type.getShape(), type.getElementType())
@@ -213,6 +205,8 @@ Value LayoutCopies::getWithStick(Value value, int64_t dim) {
     source = buildIdentity(value.getLoc(), value, type.getShape(), identity, unit,
                            identity.insertResult(builder.getAffineConstantExpr(0), rank));
   }
+  if (!canRestickify(value))
+    return restickified[key] = moveWide(source, dim);
   if (getShape(source)[dim] % getElements(value))
     source = getPadded(source, dim);
   OpBuilder::InsertionGuard guard(builder);
@@ -228,6 +222,8 @@ LayoutAttr LayoutCopies::getLayoutWithStick(Value value, int64_t dim) const {
   LayoutAttr plain = makeLayout(RankedTensorType::get(type.getShape(), type.getElementType()), dim);
   if (stick < 0 || value.getDefiningOp<ConstantOp>())
     return plain;
+  if (!canRestickify(value))
+    return getWideLayoutWithStick(value, dim);
   // Both dims are padded to whole blocks (buildRestickify).
   ::spyre::layout::TensorLayout padded = plain.getTensorLayout(type.getShape());
   padded.paddedShape = padded.shape;
@@ -242,7 +238,7 @@ int64_t LayoutCopies::getWithStickCost(Value value, int64_t dim) const {
   if (stick == dim || restickified.count({value, dim}) || value.getDefiningOp<ConstantOp>())
     return 0;
   if (!canRestickify(value))
-    return kNoFormCost;
+    return getWideCost(value, dim);
   int64_t elements = getElements(value);
   // What is moved: whole blocks of stick by stick.
   int64_t moved = stick < 0 ? elements : 1;
@@ -271,17 +267,18 @@ Value LayoutCopies::getSpread(Value value) {
                                  builder.getMultiDimIdentityMap(rank + 1).getSubMap(
                                      llvm::to_vector(llvm::seq<unsigned>(1, rank + 1))),
                                  wide, builder.getMultiDimIdentityMap(rank + 1));
-  return spread[value] = buildRestickify(value.getLoc(), repeated, 0);
+  return spread[value] = getWithStick(repeated, 0);
 }
 
 int64_t LayoutCopies::getSpreadCost(Value value) const {
   if (spread.count(value))
     return 0;
-  if (!canRestickify(value))
+  if (!canMove(value))
     return kNoFormCost;
   int64_t elements = getElements(value);
-  return 2 * (2 * elements * getNumElementsInMemory(value, getStickDim(getLayout(value))) +
-              kCopyOverhead);
+  return (canRestickify(value) ? 2 : kWidePasses) *
+         (2 * elements * getNumElementsInMemory(value, getStickDim(getLayout(value))) +
+          kCopyOverhead);
 }
 
 //===----------------------------------------------------------------------===//
@@ -307,7 +304,7 @@ LayoutCopies::Cut LayoutCopies::planCut(Value value, AffineMap map, ArrayRef<int
     return size;
   };
   auto restickifyCost = [&](int64_t from, int64_t to) {
-    if (!canRestickify(value))
+    if (!canMove(value))
       return kNoFormCost / elements;
     int64_t size = from < 0 ? elements : 1;
     for (auto [d, extent] : llvm::enumerate(extents))
@@ -315,6 +312,8 @@ LayoutCopies::Cut LayoutCopies::planCut(Value value, AffineMap map, ArrayRef<int
                   ? static_cast<int64_t>(llvm::alignTo(extent, elements))
                   : extent;
     int64_t copies = 1 + (from < 0) + (to >= 0 && extents[to] % elements != 0);
+    if (!canRestickify(value))
+      copies += kWidePasses;
     return copies * (2 * size + kCopyOverhead);
   };
   std::optional<Cut> best;
@@ -479,7 +478,7 @@ int64_t LayoutCopies::getPartCost(Value value, AffineMap map, ArrayRef<int64_t> 
   if (needsRegion(value, map, extents, cut))
     if (FailureOr<::spyre::layout::IndexMap> index = toIndexMap(map, extents); succeeded(index))
       for (const ::spyre::layout::IndexExpr &expr : index->results)
-        if (getSteppedRange(expr, extents) && canRestickify(value))
+        if (getSteppedRange(expr, extents) && canMove(value))
           return 6 *
                  (getNumElementsInMemory(value, getStickDim(getLayout(value))) + kCopyOverhead) * 2;
   return cut.cost;

@@ -37,6 +37,20 @@ void setLayout(Value value, LayoutAttr layout);
 /// Elements of memory that \p value takes with logical dim \p stick in the stick.
 int64_t getNumElementsInMemory(Value value, int64_t stick);
 
+/// What an operation costs beside the elements it moves, in elements: copies of small
+/// values are no better than one larger copy.
+inline constexpr int64_t kCopyOverhead = 4096;
+/// What stands for a movement that the device has not got, in sums that may have it.
+inline constexpr int64_t kNoFormCost = int64_t(1) << 50;
+/// Copies that moving a dim into the stick as halves takes, of twice the elements each.
+inline constexpr int64_t kWidePasses = 10;
+
+/// True if the device has a form that moves another dim into the stick of \p value: it
+/// has one for 16-bit values.
+bool canRestickify(Value value);
+/// True if other operations can move it: values of whole 16-bit halves.
+bool canMove(Value value);
+
 /// A value that stands for a part of another one.
 struct Part {
   Value value;
@@ -106,6 +120,17 @@ private:
                    const ::spyre::layout::IndexExpr &expr);
   bool needsRegion(Value value, AffineMap map, ArrayRef<int64_t> extents, const Cut &cut) const;
   Value buildRestickify(Location loc, Value source, int64_t newStick);
+
+  // Moves of values that the device cannot restickify (WideMoves.cpp).
+  /// The 16-bit value that \p value is a cast of, element by element; null if it is none.
+  static Value getNarrowSource(Value value);
+  /// \p value (not sparse) with \p dim in the stick, moved before the cast that it is, or
+  /// as 16-bit halves.
+  Value moveWide(Value value, int64_t dim);
+  Value moveHalves(Value value, int64_t dim);
+  Value buildReinterpret(Location loc, Value source, Type element);
+  LayoutAttr getWideLayoutWithStick(Value value, int64_t dim) const;
+  int64_t getWideCost(Value value, int64_t dim) const;
   void setInsertionAfter(Value value);
 
   func::FuncOp func;

@@ -123,6 +123,10 @@ DistributionAttr BufferPlacer::findDistribution(AllocOp alloc, const BufferLife 
     planning::Distribution spread;
     layout::IndexMap access;
   };
+  if (llvm::any_of(alloc.getBuffer().getUsers(), llvm::IsaPred<ReinterpretOp>)) {
+    remark(alloc, "it is read as elements of another width");
+    return {};
+  }
   SmallVector<Use> uses;
   for (BufferAccess access : life.accesses) {
     if (isRestickify(access.op)) {

@@ -73,6 +73,9 @@ void TailAnalysis::update(Operation *op) {
                                      : Tail::Finite;
       }
     states[constant.getResult()] = {state, state};
+  } else if (isa<ReinterpretOp>(op)) {
+    // The bits of a state of 32-bit lanes say nothing of their halves.
+    states[op->getResult(0)] = {};
   } else if (auto device = dyn_cast<DeviceOpInterface>(op)) {
     // Without layouts there is no padding yet; update() comes when there is.
     auto hasLayout = [](Value value) { return static_cast<bool>(getLayout(value)); };

@@ -265,6 +265,9 @@ private:
 
   void checkInitialised() {
     for (auto &[buffer, life] : lives) {
+      // Coordinates of elements of two widths cannot be compared.
+      if (llvm::any_of(buffer.getUsers(), llvm::IsaPred<ReinterpretOp>))
+        continue;
       if (isa<BlockArgument>(buffer)) {
         auto role = func.getArgAttrOfType<StringAttr>(cast<BlockArgument>(buffer).getArgNumber(),
                                                       kRoleAttr);

@@ -86,7 +86,7 @@ static ParseResult parseSizes(AsmParser &parser, DenseI64ArrayAttr &sizes) {
 Attribute ArgumentAttr::parse(AsmParser &parser, Type) {
   SMLoc loc = parser.getCurrentLocation();
   StringRef role;
-  StringAttr array, result, dtype, deviceDtype, arrangement, tail;
+  StringAttr array, result, dtype, deviceDtype, arrangement, tail, overflow;
   DenseI64ArrayAttr shape, stride, deviceSize, strideMap, view;
   FloatAttr value;
   if (parser.parseLess() || parser.parseKeyword(&role))
@@ -103,6 +103,7 @@ Attribute ArgumentAttr::parse(AsmParser &parser, Type) {
                            .Case("device_dtype", &deviceDtype)
                            .Case("element_arrangement", &arrangement)
                            .Case("tail", &tail)
+                           .Case("overflow", &overflow)
                            .Default(nullptr);
     DenseI64ArrayAttr *sizes = llvm::StringSwitch<DenseI64ArrayAttr *>(key)
                                    .Case("shape", &shape)
@@ -127,7 +128,7 @@ Attribute ArgumentAttr::parse(AsmParser &parser, Type) {
     return {};
   return parser.getChecked<ArgumentAttr>(
       loc, parser.getContext(), StringAttr::get(parser.getContext(), role), array, result, shape,
-      dtype, stride, deviceSize, strideMap, deviceDtype, value, arrangement, tail, view);
+      dtype, stride, deviceSize, strideMap, deviceDtype, value, arrangement, tail, overflow, view);
 }
 
 void ArgumentAttr::print(AsmPrinter &printer) const {
@@ -157,6 +158,7 @@ void ArgumentAttr::print(AsmPrinter &printer) const {
   }
   printText("element_arrangement", getElementArrangement());
   printText("tail", getTail());
+  printText("overflow", getOverflow());
   printSizes("view", getView());
   printer << '>';
 }
@@ -166,7 +168,9 @@ LogicalResult ArgumentAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    StringAttr dtype, DenseI64ArrayAttr stride,
                                    DenseI64ArrayAttr deviceSize, DenseI64ArrayAttr strideMap,
                                    StringAttr deviceDtype, FloatAttr value, StringAttr, StringAttr,
-                                   DenseI64ArrayAttr) {
+                                   StringAttr overflow, DenseI64ArrayAttr) {
+  if (overflow && overflow != "infinite")
+    return emitError() << "overflow is \"infinite\" or absent";
   bool isConstant = role == "constant", isInOut = role == "input_output";
   if (!isConstant && !isInOut && role != "input" && role != "output")
     return emitError() << "unknown role " << role;

@@ -91,3 +91,23 @@ func.func @negative(%x: tensor<4x8xf16>) -> tensor<4x8xf16> {
   %0 = spyre.exp (d0 = 4, d1 = 8) ins(%x[d0, d1]) -> [d0, d1] : tensor<4x8xf16> -> tensor<4x8xf16>
   return %0 : tensor<4x8xf16>
 }
+
+// The maximum of a repeated value is taken once and repeated by its readers.
+// CHECK-LABEL: func.func @reduction_of_repeated
+// CHECK-NEXT: %[[M:.*]] = spyre.max (d0 = 2, d1 = 64) ins(%arg0[d0, d1]) -> [d0, 0] : tensor<2x64xf16> -> tensor<2x1xf16>
+// CHECK-NEXT: spyre.sub (d0 = 2, d1 = 3, d2 = 64) ins(%arg1[d0, d1, d2], %[[M]][d0, 0])
+func.func @reduction_of_repeated(%x: tensor<2x64xf16>, %y: tensor<2x3x64xf16>) -> tensor<2x3x64xf16> {
+  %0 = spyre.view %x[d0, d2] : tensor<2x64xf16> -> tensor<2x3x64xf16>
+  %1 = spyre.max (d0 = 2, d1 = 3, d2 = 64) ins(%0[d0, d1, d2]) -> [d0, d1, 0] : tensor<2x3x64xf16> -> tensor<2x3x1xf16>
+  %2 = spyre.sub (d0 = 2, d1 = 3, d2 = 64) ins(%y[d0, d1, d2], %1[d0, d1, 0]) -> [d0, d1, d2] : tensor<2x3x64xf16>, tensor<2x3x1xf16> -> tensor<2x3x64xf16>
+  return %2 : tensor<2x3x64xf16>
+}
+
+// What the sum itself repeats (its reduced dim) stays.
+// CHECK-LABEL: func.func @negative_repeated_sum
+// CHECK-NEXT: spyre.sum (d0 = 2, d1 = 3, d2 = 64) ins(%arg0[d0, d2]) -> [d0, 0, d2]
+func.func @negative_repeated_sum(%x: tensor<2x64xf16>) -> tensor<2x1x64xf16> {
+  %0 = spyre.view %x[d0, d2] : tensor<2x64xf16> -> tensor<2x3x64xf16>
+  %1 = spyre.sum (d0 = 2, d1 = 3, d2 = 64) ins(%0[d0, d1, d2]) -> [d0, 0, d2] : tensor<2x3x64xf16> -> tensor<2x1x64xf16>
+  return %1 : tensor<2x1x64xf16>
+}

@@ -5,7 +5,8 @@
 // ORDER-NEXT: canonicalize{
 // ORDER-NEXT: cse,
 // ORDER-NEXT: func.func(
-// ORDER-NEXT: spyre-resolve-precision
+// ORDER-NEXT: spyre-centre-keys
+// ORDER: spyre-resolve-precision
 // ORDER: spyre-decompose
 // ORDER: spyre-fold-views
 // ORDER: spyre-split-dims

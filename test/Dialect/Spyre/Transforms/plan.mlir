@@ -6,7 +6,7 @@
 // the second result takes the first one's memory in LX.
 // CHECK-LABEL: func.func @chain
 // CHECK-SAME: {spyre.array = "in0", spyre.role = "input", spyre.tail = "zero"}
-// CHECK-SAME: {spyre.array = "out0", spyre.role = "output"}
+// CHECK-SAME: {spyre.array = "out0", spyre.overflow = "infinite", spyre.role = "output"}
 // CHECK-SAME: {spyre.role = "constant", spyre.value = 5.000000e-01 : f64}
 // CHECK: %[[A:.*]] = spyre.alloc lx(0) holding<cores 32, slices[32, 1], (d0) -> (d0 mod 32, 0)>
 // CHECK-NEXT: spyre.mul (d0 = 64 / 32, d1 = 128) ins(%arg0[d0, d1], %arg2[]) outs(%[[A]][d0, d1])

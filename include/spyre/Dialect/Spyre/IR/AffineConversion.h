@@ -32,6 +32,10 @@ AffineMap toAffineMap(const ::spyre::layout::IndexMap &map, unsigned numDims, ML
 std::pair<int64_t, int64_t> getRange(const ::spyre::layout::IndexExpr &expr,
                                      ArrayRef<int64_t> ranges);
 
+/// True if \p map takes every point of \p shape to itself: the identity, where dims of
+/// extent 1 may be read at 0.
+bool isElementwise(AffineMap map, ArrayRef<int64_t> shape);
+
 } // namespace mlir::spyre
 
 #endif // SPYRE_DIALECT_SPYRE_IR_AFFINECONVERSION_H

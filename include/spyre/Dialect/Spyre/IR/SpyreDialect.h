@@ -50,9 +50,14 @@ inline constexpr llvm::StringLiteral kRoleAttr = "spyre.role";
 inline constexpr llvm::StringLiteral kArrayAttr = "spyre.array";
 /// "out0": the result that an input_output argument becomes.
 inline constexpr llvm::StringLiteral kResultAttr = "spyre.result";
-/// Value of a one-stick constant argument.
 /// The elements of a constant that is an argument of the bundle.
 inline constexpr llvm::StringLiteral kDataAttr = "spyre.data";
+/// Unit: a weight. Its device layout is what its readers want (the caller converts once).
+inline constexpr llvm::StringLiteral kWeightAttr = "spyre.weight";
+/// "infinite": what the device holds as 65536 in a 16-bit result is an overflow, not the
+/// largest f16 number on its way through.
+inline constexpr llvm::StringLiteral kOverflowAttr = "spyre.overflow";
+/// Value of a one-stick constant argument.
 inline constexpr llvm::StringLiteral kValueAttr = "spyre.value";
 /// Tail state at entry.
 inline constexpr llvm::StringLiteral kTailAttr = "spyre.tail";

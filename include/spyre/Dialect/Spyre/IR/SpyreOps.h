@@ -59,6 +59,9 @@ ArrayRef<int64_t> getShape(Value value);
 Type getElementType(Value value);
 LayoutAttr getLayout(Value value);
 
+/// The allocation or argument whose memory \p buffer is: through `spyre.reinterpret`.
+Value getRootBuffer(Value buffer);
+
 /// Trip counts of the loops around \p op that its maps use, outermost first;
 /// nothing if one of them is not `scf.for` from 0 to a constant in steps of 1.
 std::optional<SmallVector<int64_t>> getTripCounts(DeviceOpInterface op);

@@ -88,6 +88,21 @@ def Spyre_AllocOp : Spyre_Op<"alloc", []> {
   let hasVerifier = 1;
 }
 
+def Spyre_ReinterpretOp : Spyre_Op<"reinterpret", [Pure]> {
+  let summary = "The same memory as elements of another width";
+  let description = [{
+    One f32 element of the stick dim is two 16-bit elements, the low half first: every
+    other extent, the order of the dims and every byte stay. For tensors with a
+    layout and for buffers. Moves of 32-bit values are made of 16-bit moves with it.
+
+    `spyre.reinterpret %x : tensor<8x32xf32, #l0> to tensor<8x64xf16, #l1>`
+  }];
+  let arguments = (ins AnyTypeOf<[AnyRankedTensor, Spyre_BufferType]>:$source);
+  let results = (outs AnyTypeOf<[AnyRankedTensor, Spyre_BufferType]>:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Tensor level only
 //===----------------------------------------------------------------------===//

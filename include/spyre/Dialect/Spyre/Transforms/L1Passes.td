@@ -42,6 +42,29 @@ def SpyreResolvePrecision : Pass<"spyre-resolve-precision", "::mlir::func::FuncO
   let dependentDialects = ["::mlir::spyre::SpyreDialect"];
 }
 
+def SpyreCentreKeys : Pass<"spyre-centre-keys", "::mlir::func::FuncOp"> {
+  let summary = "Subtract the mean key before f32 scores that a softmax reads";
+  let description = [{
+    Input: L1 with the program's conversions. Lowering: a softmax does not change when
+    all scores of a row move by the same amount, and q k - q c is the same for every
+    key k. Where a program computes scores in f32 that only a softmax over the keys
+    reads (through scaling, views, masks and comparisons with -inf), the keys are
+    centred: c is their mean. The device holds scores at 16 bits, so what is far from 0
+    would lose the fraction that decides between keys. A 16-bit program's own scores
+    have lost it already; they are left alone.
+
+    ```mlir
+    %1 = spyre.matmul %q, %kt : ... -> tensor<2x5x70xf32>   // kt: a view of %k as f32
+    %2 = spyre.softmax %1 along 2 : ...
+    // becomes
+    %m = spyre.mean ... ins(%k) ...
+    %c = spyre.sub ... ins(%k, %m) ...
+    %1 = spyre.matmul %q, %ct : ...                         // ct: a view of %c as f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
 def SpyreDecompose : Pass<"spyre-decompose", "::mlir::func::FuncOp"> {
   let summary = "Composites to device operations";
   let description = [{

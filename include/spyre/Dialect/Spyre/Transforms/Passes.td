@@ -121,4 +121,16 @@ def SpyreVerifyPlan : Pass<"spyre-verify-plan", "::mlir::func::FuncOp"> {
   }];
 }
 
+def SpyreVerifyProvenance : Pass<"spyre-verify-provenance", "::mlir::ModuleOp"> {
+  let summary = "Check that every operation knows where it comes from";
+  let description = [{
+    Every device operation and every descriptor has a location with a position in the
+    program's text and, with `operations`, the name of the program's operation around it
+    (`torch.aten.mm`; `in0`, `return` for copies of arguments and results). Reports every
+    one that has not.
+  }];
+  let options = [Option<"operations", "operations", "bool", "true",
+                        "Ask for the operation's name, too (not for programs written at L1 or below)">];
+}
+
 #endif // SPYRE_TRANSFORMS_PASSES

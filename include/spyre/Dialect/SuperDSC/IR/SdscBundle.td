@@ -70,6 +70,7 @@ def SdscBundle_ArgumentAttr : AttrDef<SdscBundle_Dialect, "Argument"> {
     "::mlir::FloatAttr":$value,
     "::mlir::StringAttr":$elementArrangement,
     "::mlir::StringAttr":$tail,
+    "::mlir::StringAttr":$overflow,
     "::mlir::DenseI64ArrayAttr":$view);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;

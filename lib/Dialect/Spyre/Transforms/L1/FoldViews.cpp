@@ -286,6 +286,60 @@ static void foldCopyIntoWriter(DeviceOpInterface copy, RewriterBase &rewriter) {
   rewriter.eraseOp(op);
 }
 
+/// A reduction of a repeated value, which would write dims that its input has not got,
+/// becomes the reduction of the value, repeated. \p op is erased if so.
+static void reduceBeforeRepeating(DeviceOpInterface op, RewriterBase &rewriter) {
+  StringRef name = op.getOpFuncName();
+  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
+  auto view = op.getInputs()[0].getDefiningOp<ViewOp>();
+  if (!info || info->category != ::spyre::OpCategory::Reduction || !view || op.getOutput() ||
+      op.getInputs().size() != 1)
+    return;
+  AffineMap read = view.getMap().compose(op.getInputMap(0)), written = op.getOutputMap();
+  llvm::SmallBitVector repeated(op.getNumDims());
+  for (unsigned d = 0; d < op.getNumDims(); ++d)
+    repeated[d] = op.getExtents()[d] > 1 && !read.isFunctionOfDim(d) && written.isFunctionOfDim(d);
+  if (repeated.none())
+    return;
+  // Each in a coordinate of its own.
+  MLIRContext *context = op->getContext();
+  RankedTensorType type = getTensorType(op.getResultTensor());
+  SmallVector<int64_t> shape;
+  SmallVector<AffineExpr> kept, toKept;
+  for (auto [dim, expr] : llvm::enumerate(written.getResults())) {
+    bool isRepeated = llvm::any_of(repeated.set_bits(),
+                                   [&, e = expr](unsigned d) { return e.isFunctionOfDim(d); });
+    if (isRepeated && !isa<AffineDimExpr>(expr))
+      return;
+    if (isRepeated)
+      continue;
+    shape.push_back(type.getDimSize(dim));
+    kept.push_back(expr);
+    toKept.push_back(getAffineDimExpr(dim, context));
+  }
+  SmallVector<AffineExpr> renumbered(op.getNumDims(), getAffineConstantExpr(0, context));
+  DeviceOpSpec spec;
+  for (unsigned d = 0; d < op.getNumDims(); ++d)
+    if (!repeated[d]) {
+      renumbered[d] = getAffineDimExpr(spec.extents.size(), context);
+      spec.extents.push_back(op.getExtents()[d]);
+    }
+  unsigned numDims = spec.extents.size();
+  spec.opFunc = name;
+  spec.inputs = {view.getSource()};
+  spec.resultType = RankedTensorType::get(shape, type.getElementType());
+  spec.maps = {read.replaceDimsAndSymbols(renumbered, {}, numDims, 0),
+               AffineMap::get(op.getNumDims(), 0, kept, context)
+                   .replaceDimsAndSymbols(renumbered, {}, numDims, 0)};
+  if (DictionaryAttr constants = op.getConstantsAttr())
+    spec.constants.assign(constants.begin(), constants.end());
+  rewriter.setInsertionPoint(op);
+  Value once = buildDeviceOp(rewriter, op->getLoc(), spec).getResultTensor();
+  rewriter.replaceOp(op, buildView(rewriter, op->getLoc(), once,
+                                   AffineMap::get(type.getRank(), 0, toKept, context),
+                                   type.getShape()));
+}
+
 namespace {
 struct FoldViewsPass : mlir::spyre::impl::SpyreFoldViewsBase<FoldViewsPass> {
   void runOnOperation() override {
@@ -296,6 +350,11 @@ struct FoldViewsPass : mlir::spyre::impl::SpyreFoldViewsBase<FoldViewsPass> {
     func.walk([&](ConcatOp concat) { lowerConcat(concat, rewriter); });
     shrinkSplats(func, rewriter);
     foldUnitReductions(func, rewriter);
+    composeViews(func, rewriter);
+    func.walk([&](DeviceOpInterface op) {
+      if (op.getResultTensor())
+        reduceBeforeRepeating(op, rewriter);
+    });
     composeViews(func, rewriter);
     // From the end: a view that moves into its writer may let the view before it move.
     SmallVector<ViewOp> views;

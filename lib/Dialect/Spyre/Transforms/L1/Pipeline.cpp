@@ -22,6 +22,7 @@ void mlir::spyre::buildL1Pipeline(OpPassManager &pm) {
   pm.addPass(createConvertTorchToSpyre());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createSpyreCentreKeys());
   pm.addNestedPass<func::FuncOp>(createSpyreResolvePrecision());
   pm.addNestedPass<func::FuncOp>(createSpyreDecompose());
   pm.addNestedPass<func::FuncOp>(createSpyreFoldViews());

@@ -1,0 +1,34 @@
+//===- Provenance.h - Where an operation comes from -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A location carries two things through all levels: the position in the program's text
+// and, as a name around it, the program's operation ("torch.aten.mm"; "in0" for what is
+// done to an argument, "return" for what is done to a result).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_DIALECT_SPYRE_IR_PROVENANCE_H
+#define SPYRE_DIALECT_SPYRE_IR_PROVENANCE_H
+
+#include "mlir/IR/Location.h"
+
+namespace mlir::spyre {
+
+struct Origin {
+  StringAttr operation;    ///< null: not known
+  FileLineColLoc position; ///< null: not known
+};
+
+/// The first operation and the first position in \p loc.
+Origin getOrigin(Location loc);
+
+/// \p loc as the location of \p operation; \p loc itself if it names one already.
+Location withOrigin(Location loc, StringRef operation);
+
+} // namespace mlir::spyre
+
+#endif // SPYRE_DIALECT_SPYRE_IR_PROVENANCE_H

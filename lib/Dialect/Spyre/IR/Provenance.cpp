@@ -1,0 +1,33 @@
+//===- Provenance.cpp - Where an operation comes from ---------------------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// See the header.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Dialect/Spyre/IR/Provenance.h"
+
+using namespace mlir;
+using namespace mlir::spyre;
+
+Origin mlir::spyre::getOrigin(Location loc) {
+  Origin origin;
+  loc->walk([&](Location part) {
+    if (auto name = dyn_cast<NameLoc>(part); name && !origin.operation)
+      origin.operation = name.getName();
+    if (auto file = dyn_cast<FileLineColLoc>(part); file && !origin.position)
+      origin.position = file;
+    return origin.operation && origin.position ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return origin;
+}
+
+Location mlir::spyre::withOrigin(Location loc, StringRef operation) {
+  if (getOrigin(loc).operation)
+    return loc;
+  return NameLoc::get(StringAttr::get(loc.getContext(), operation), loc);
+}
