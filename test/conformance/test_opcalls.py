@@ -189,6 +189,12 @@ def test_a_case_becomes_a_program_with_results(maker):
     assert program.refs[0].dtype == np.float64
 
 
+def test_inputs_shrink_until_results_stay_in_range(maker):
+    program = maker.make(case([[[64, 64], "f16"]], [["mul", ["T[64, 64]", 30000.0]]]))
+    [(_, out)] = program.outputs
+    assert np.isfinite(out).all() and 0 < np.abs(program.inputs[0]).max() < 1
+
+
 def test_what_the_exporter_refuses_is_not_a_failure_of_ours(maker, monkeypatch):
     def refuse(*arguments):
         raise RuntimeError("no such call\nmuch more text")

@@ -153,14 +153,18 @@ def seed_of(name, seed=0):
     return int.from_bytes(hashlib.sha256(f"{seed}:{name}".encode()).digest()[:8], "little")
 
 
-def draw(shape, dtype, rng, positive, least):
-    """Values of a dtype; floats have 9 fraction bits at most, which every 16-bit form of the device holds."""
+def draw(shape, dtype, rng, positive, least, scale=1.0):
+    """Values of a dtype; floats have 9 fraction bits at most, which every 16-bit form of the device holds.
+
+    scale: a power of two on floats, so that it costs no bits.
+    """
     count = int(np.prod(shape))
     if dtype == torch.bool:
         values = rng.random(count) < 0.5
     elif dtype.is_floating_point or dtype.is_complex:
         values = rng.uniform(0.5, 2.0, count) if positive else rng.standard_normal(count)
-        values = np.where(np.abs(values) < 2.0**-14, 0, few_bits(values, 8 if dtype == torch.bfloat16 else 10))
+        values = few_bits(values, 8 if dtype == torch.bfloat16 else 10) * scale
+        values = np.where(np.abs(values) < 2.0**-14, 0, values)
     else:  # distinct where there is room, and an index of every tensor with `least` rows
         values = rng.permutation(count) % max(1, min(least, 100))
     return torch.from_numpy(np.asarray(values).reshape(shape)).to(dtype)
@@ -416,8 +420,8 @@ def elements(case):
     return max((int(np.prod(shape)) for shape in shapes), default=0)
 
 
-def build(case, seed=0):
-    """The Call of a case, or Unclear."""
+def build(case, seed=0, scale=1.0):
+    """The Call of a case, or Unclear; `scale` makes its inputs smaller."""
     specs = [one for entry in case["inputs"] for one in spec(entry)]
     program = [step for step in case["program"] if step[0] not in MARKS]
     if not program and case["op"]:  # nothing was traced: the operator with its inputs
@@ -426,7 +430,7 @@ def build(case, seed=0):
     rng = np.random.default_rng(seed_of(case["id"], seed))
     positive = any(name.rstrip("_") in POSITIVE for name, _, _ in steps)
     rows = [one.shape[0] for one in specs if one.shape and one.dtype.is_floating_point]
-    arguments = [draw(one.storage()[0], one.dtype, rng, positive, min(rows, default=100)) for one in specs]
+    arguments = [draw(one.storage()[0], one.dtype, rng, positive, min(rows, default=100), scale) for one in specs]
     floats = [one.dtype for one in specs if one.dtype.is_floating_point]
     with torch.no_grad():
         values = Module(specs, [], range(len(specs)))(*arguments)
