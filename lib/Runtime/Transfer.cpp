@@ -216,8 +216,15 @@ Result<int64_t> spyre::runtime::getDeviceSizeInBytes(const ArgumentSpec &spec) {
   return roundUp(bytes, kStickInBytes);
 }
 
+/// True if nothing is to be copied; anything else about \p host is checked by prepare.
+static bool hasNoElements(const ArgumentSpec &spec, const HostTensor &host) {
+  return host.shape == spec.shape && host.dtype == spec.dtype && host.getNumElements() == 0;
+}
+
 std::optional<Error> spyre::runtime::copyToDevice(const ArgumentSpec &spec, const HostTensor &host,
                                                   uint8_t *device) {
+  if (hasNoElements(spec, host))
+    return std::nullopt;
   auto prepared = prepare(spec, host);
   if (auto *error = std::get_if<Error>(&prepared))
     return *error;
@@ -239,6 +246,8 @@ std::optional<Error> spyre::runtime::copyToDevice(const ArgumentSpec &spec, cons
 std::optional<Error>
 spyre::runtime::copyToHost(const ArgumentSpec &spec, const uint8_t *device, HostTensor &host,
                            const std::function<void(int64_t, int64_t)> &checkRead) {
+  if (hasNoElements(spec, host))
+    return std::nullopt;
   auto prepared = prepare(spec, host);
   if (auto *error = std::get_if<Error>(&prepared))
     return *error;

@@ -78,6 +78,7 @@ struct ConvertSpyreToSuperDSCPass
     SmallVector<func::FuncOp> planned;
     for (auto func : getOperation().getOps<func::FuncOp>())
       if (func->hasAttr("spyre.bundle") ||
+          llvm::any_of(func.getArgumentTypes(), llvm::IsaPred<BufferType>) ||
           func.walk([](DeviceOpInterface) { return WalkResult::interrupt(); }).wasInterrupted())
         planned.push_back(func);
     if (planned.size() > 1) {

@@ -15,6 +15,8 @@
 
 #include "Expressions.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 #include "spyre/Numerics/DL16.h"
 
 using namespace mlir;
@@ -215,8 +217,31 @@ static LogicalResult lowerSelect(Lowering &l, unsigned condition, unsigned x, un
 }
 
 /// Casts from and to bool, and those around f64 statistics.
+/// f32 numbers as f16 has them: what rounds beyond its largest number is infinite. The
+/// device's format goes on to 2^33, and its number next to 65504 is 65536.
+static Value buildF16Overflow(Lowering &l, Value x) {
+  Arithmetic m(l, l.b.getF32Type());
+  // The first number that rounds up; neighbours there are 2^-8 apart.
+  Value beyond = m.add(m.sub(m.unary("abs", x), 65520.0), 0x1p-10);
+  Value infinite = m.mul(x, std::numeric_limits<double>::infinity());
+  return m.select(m.maximum(beyond, 0.0), infinite, x);
+}
+
+/// True if \p op shows an argument to the caller as it is, in another type.
+static bool isArgumentAsResult(Lowering &l) {
+  Value source = l.getTensor(0);
+  while (auto view = source.getDefiningOp<ViewOp>())
+    source = view.getSource();
+  return isa<BlockArgument>(source) &&
+         llvm::any_of(l.op->getUsers(), llvm::IsaPred<func::ReturnOp>);
+}
+
 static LogicalResult lowerCast(Lowering &l, const Handler &otherwise) {
   Type from = l.getTensorType(0).getElementType(), to = l.getResultType().getElementType();
+  // A cast by itself is exact; inside a program only the range of its numbers counts.
+  if (from.isF32() && to.isF16() && isArgumentAsResult(l) &&
+      l.getTensorType(0).getShape() == l.getResultType().getShape())
+    return l.replaceWith(buildConvert(l.b, l.loc, buildF16Overflow(l, l.getTensor(0)), to));
   auto computes = [](Type type) { return isHalf(type) || type.isF32(); };
   if ((from.isF64() && computes(to)) || (to.isF64() && computes(from)))
     if (!getScalarConstant(l.getTensor(0)) && statisticsAreNarrow(l.op))

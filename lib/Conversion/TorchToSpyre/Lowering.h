@@ -169,6 +169,7 @@ bool isListOfViews(Operation *op);
 
 void addContractions(HandlerTable &table);
 void addAttention(HandlerTable &table);
+void addReorder(HandlerTable &table);
 
 } // namespace mlir::spyre::torch_lowering
 

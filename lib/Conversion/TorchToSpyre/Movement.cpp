@@ -80,7 +80,8 @@ static LogicalResult lowerCat(Lowering &l) {
   SmallVector<Value> parts;
   for (Value value : *values) {
     RankedTensorType part = getTensorType(value);
-    if (part.getRank() == 1 && part.getDimSize(0) == 0 && values->size() > 1)
+    bool isEmpty = part.getRank() == type.getRank() && part.getDimSize(*dim) == 0;
+    if ((isEmpty || (part.getRank() == 1 && part.getDimSize(0) == 0)) && values->size() > 1)
       continue;
     if (part.getElementType() != type.getElementType()) {
       bool floats = isa<FloatType>(part.getElementType()) && isa<FloatType>(type.getElementType());

@@ -226,9 +226,6 @@ static func::FuncOp makeFunction(const Steps &steps, const Part &region, StringR
     inputs.push_back(input.getType());
   for (auto [op, result] : region.outputs)
     outputs.push_back(region.ops[op]->getResult(result).getType());
-  SmallVector<Location> locations;
-  for (Operation *op : region.ops)
-    locations.push_back(op->getLoc());
   auto func = func::FuncOp::create(builder, region.ops.front()->getLoc(), name,
                                    builder.getFunctionType(inputs, outputs));
   func.setPrivate();
@@ -236,8 +233,10 @@ static func::FuncOp makeFunction(const Steps &steps, const Part &region, StringR
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(block);
   IRMapping mapping;
-  for (auto [input, argument] : llvm::zip(region.inputs, block->getArguments()))
+  for (auto [input, argument] : llvm::zip(region.inputs, block->getArguments())) {
+    argument.setLoc(input.getLoc());
     mapping.map(input, argument);
+  }
   std::function<void(Value)> copyPlain = [&](Value value) {
     if (!steps.isPlain(value) || mapping.contains(value))
       return;

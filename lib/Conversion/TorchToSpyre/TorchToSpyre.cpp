@@ -148,6 +148,7 @@ static HandlerTable makeTable() {
   addComparisons(table);
   addContractions(table);
   addAttention(table);
+  addReorder(table);
   table["torch.aten._assert_tensor_metadata"] = onTensor(lowerAssertMetadata);
   return table;
 }
@@ -172,7 +173,11 @@ public:
       reasons[op] = reason;
       return rewriter.notifyMatchFailure(op, reason);
     };
-    auto handler = table.find(op->getName().getStringRef());
+    // Operations without a class of their own are known by their names, too.
+    StringRef name = op->getName().getStringRef();
+    if (torch_reader::isOp(op, torch_reader::names::customOperator))
+      name = torch_reader::getShortName(op);
+    auto handler = table.find(name);
     if (handler == table.end())
       return refuse("no device operation and no lowering is known for it");
     std::string why;

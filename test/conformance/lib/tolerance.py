@@ -269,6 +269,7 @@ class Traits:
     moves_only: bool = False
     operations: tuple = ()
     jump_elements: int = 0  # elements that may lie on the other side in any case
+    half_inputs: bool = False  # 16-bit float arguments: rounded at copy-in
 
     def allowed_jumps(self, size):
         """How many of `size` elements may lie on the other side of a jump."""
@@ -303,7 +304,9 @@ def traits_of_text(text):
         if not in_set(name, MOVES):
             computes = True
     names = tuple(sorted(set(names)))
-    return Traits(matmul, jumps, not computes, names, int(wider_bounds(names, "elements", 0)))
+    signature = next((line for line in text.splitlines() if "func.func" in line and "(" in line), "")
+    half_inputs = bool(re.search(r"\],b?f16>", signature.split("->")[0]))
+    return Traits(matmul, jumps, not computes, names, int(wider_bounds(names, "elements", 0)), half_inputs)
 
 
 def wider_bounds(operations, key, default, table=None):
@@ -366,7 +369,7 @@ def compare(got, out, dtype, ref=None, traits=None, scale=1.0):
     got = np.atleast_1d(formats.to_float64(got, dtype))
     out = np.atleast_1d(formats.to_float64(out, dtype))
     if traits.moves_only:
-        return compare_moved(got, out, dtype)
+        return compare_moved(got, out, dtype, traits.half_inputs)
     if dtype in formats.FLOAT8:
         return compare_fp8(got, out, dtype)
     if ref is not None and np.shape(ref) != out.shape:
@@ -382,9 +385,9 @@ def compare_exact(got, out, traits):
     return None
 
 
-def compare_moved(got, out, dtype):
-    """Data that only moved: itself, or itself rounded once to the device's format."""
-    sixteen = dtype in formats.FLOAT16
+def compare_moved(got, out, dtype, half_inputs=False):
+    """Data that only moved: itself, or itself rounded once to the device's 16-bit format."""
+    sixteen = dtype in formats.FLOAT16 or (half_inputs and dtype in formats.FLOATS)
     ok = (got == out) | (np.isnan(got) & np.isnan(out))
     if sixteen:
         ok |= got == formats.round_to(formats.round_to_dl16(out), dtype)

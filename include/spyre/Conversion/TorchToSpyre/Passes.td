@@ -47,6 +47,25 @@ def ConvertTorchToSpyre : Pass<"convert-torch-to-spyre", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::spyre::SpyreDialect", "::mlir::func::FuncDialect"];
 }
 
+def SpyreFoldTorchConstants : Pass<"spyre-fold-torch-constants", "::mlir::func::FuncOp"> {
+  let summary = "Compute what no argument has a part in";
+  let description = [{
+    Input: operations of torch. Lowering: an operation that makes a tensor from numbers
+    (`arange`, `full`, `eye`, `empty`), and every one behind it whose tensors are all known
+    (comparisons of positions, `tril`, casts, views), is computed by lib/Host and becomes
+    a `torch.vtensor.literal`; `Int.Tensor` and its like become constants. Literals of the
+    program by themselves are left to the device, and so is what is one number
+    everywhere.
+
+    ```mlir
+    %0 = torch.aten.arange.start_step %int0, %int4, %int1, ... -> !torch.vtensor<[4],si64>
+    %1 = torch.aten.le.Scalar %0, %int2 : ... -> !torch.vtensor<[4],i1>
+    // becomes
+    %1 = torch.vtensor.literal(dense<[true, true, true, false]> : tensor<4xi1>) : !torch.vtensor<[4],i1>
+    ```
+  }];
+}
+
 def SpyreOutlineLayers : Pass<"spyre-outline-layers", "::mlir::ModuleOp"> {
   let summary = "Structurally equal layers become calls of one function";
   let description = [{

@@ -58,6 +58,9 @@ private:
   void makePart(DeviceOpInterface op, unsigned input, Stick stick, bool zeroTail);
   /// Makes input \p input of \p op depend on \p dims.
   LogicalResult repeatAlong(DeviceOpInterface op, unsigned input, ArrayRef<unsigned> dims);
+  /// Makes every input of a reduction or contraction depend on the dims that it reduces,
+  /// and the input of a reduction on those that it writes.
+  LogicalResult repeatReduced(DeviceOpInterface op);
   void makeContractionTailsFit(DeviceOpInterface op, unsigned k);
 
   /// The layout of the result of \p op with \p stick in the stick that it and all
@@ -370,6 +373,25 @@ LogicalResult LayoutAssigner::repeatAlong(DeviceOpInterface op, unsigned input,
   return success();
 }
 
+// A value that is only repeated along a dim (expanded, a constant) is read there without
+// it; an operation that reduces the dim counts the elements that are in memory.
+LogicalResult LayoutAssigner::repeatReduced(DeviceOpInterface op) {
+  bool contracts = isMatmul(op);
+  if (!contracts && !isReduction(op))
+    return success();
+  llvm::SmallBitVector written = getUsedDims(op.getOutputMap());
+  for (unsigned input = 0, e = contracts ? 2 : 1; input < e; ++input) {
+    llvm::SmallBitVector read = getUsedDims(op.getInputMap(input));
+    SmallVector<unsigned> missing;
+    for (unsigned d = 0; d < op.getNumDims(); ++d)
+      if (op.getExtents()[d] > 1 && !read[d] && !(contracts && written[d]))
+        missing.push_back(d);
+    if (!missing.empty() && failed(repeatAlong(op, input, missing)))
+      return failure();
+  }
+  return success();
+}
+
 /// The contraction dim \p k runs to the end of its last stick in both operands. Makes
 /// what is multiplied there zero times finite, and the memory for it.
 void LayoutAssigner::makeContractionTailsFit(DeviceOpInterface op, unsigned k) {
@@ -620,6 +642,8 @@ LogicalResult LayoutAssigner::assign(DeviceOpInterface op) {
     return op->emitOpError() << "works on buffers; layouts are assigned to tensors";
   if (getLayout(op.getResultTensor())) // placed by this pass, or by hand
     return finish(op);
+  if (failed(repeatReduced(op)))
+    return failure();
   return isMatmul(op) ? assignMatmul(op) : assignPointwise(op);
 }
 
@@ -671,11 +695,6 @@ LogicalResult LayoutAssigner::run() {
   bool ok = true;
   auto supported = [&](Value value, Operation *at) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (type && llvm::is_contained(type.getShape(), 0)) {
-      at->emitError() << "a value of type " << type
-                      << " has no elements; tensors without elements are not supported";
-      return false;
-    }
     if (type && type.hasStaticShape() && getDeviceFormat(type.getElementType())) {
       if (!isLargerThan(type.getShape(), kMaxElements))
         return true;

@@ -202,6 +202,8 @@ LogicalResult FunctionBufferizer::run() {
                      named(kArrayAttr, builder.getStringAttr("out" + Twine(i)))});
     if (getElementType(value).isF16() && !overflows.mayBeLargest(value))
       func.setArgAttr(output.getArgNumber(), kOverflowAttr, builder.getStringAttr("infinite"));
+    if (llvm::is_contained(getShape(value), 0))
+      continue; // nothing to write
     bool computed = value.getDefiningOp<DeviceOpInterface>() != nullptr;
     if (computed && !outputOf.count(value))
       outputOf[value] = output;
@@ -211,6 +213,8 @@ LogicalResult FunctionBufferizer::run() {
   unsigned numArrays = 0;
   for (Operation &op : body)
     if (auto constant = dyn_cast<ConstantOp>(op)) {
+      if (llvm::is_contained(getShape(constant.getResult()), 0))
+        continue;
       // A number fills its stick at launch; an array is copied in like an input.
       auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
       if (!splat || cast<RankedTensorType>(constant.getType()).getRank() != 0) {

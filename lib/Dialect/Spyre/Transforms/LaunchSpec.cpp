@@ -52,6 +52,9 @@ std::optional<runtime::LaunchSpec> mlir::spyre::makeLaunchSpec(func::FuncOp plan
     argument.dtype = *getHostType(buffer.getElementType());
     ::spyre::layout::TensorLayout layout = buffer.getTensorLayout();
     argument.deviceSize = ::spyre::layout::getDeviceSizes(layout);
+    // A tensor without elements has one stick, so that it has an address.
+    for (int64_t &size : argument.deviceSize)
+      size = std::max<int64_t>(size, 1);
     argument.strideMap = ::spyre::layout::getStrideMap(layout);
     argument.deviceFormat = layout.format;
     spec.arguments.push_back(std::move(argument));

@@ -366,6 +366,13 @@ StickAccess mlir::spyre::checkSticks(DeviceOpInterface op) {
   if (std::string why = checkAlignment(op, ranges); !why.empty())
     return fail(why);
 
+  if (isReduction(op)) {
+    llvm::SmallBitVector read = getUsedDims(op.getInputMap(0));
+    for (unsigned d = 0; d < op.getNumDims(); ++d)
+      if (op.getExtents()[d] > 1 && !read[d])
+        return fail("input #0 has no dim d" + std::to_string(d) +
+                    ", which the reduction runs over; it has to be repeated in memory");
+  }
   if (isMatmul(op)) {
     MatmulDims dims = getMatmulDims(op);
     auto is = [&](const StickAccess &access, ArrayRef<unsigned> among) {

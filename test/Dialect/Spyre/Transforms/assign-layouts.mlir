@@ -59,3 +59,23 @@ func.func @reduce(%x: tensor<32x256xf16>) -> tensor<32x1xf16> {
   %0 = spyre.sum (d0 = 32, d1 = 256) ins(%x[d0, d1]) -> [d0, 0] : tensor<32x256xf16> -> tensor<32x1xf16>
   return %0 : tensor<32x1xf16>
 }
+
+// A sum over a dim that the input only repeats counts what is in memory: it is put there.
+// CHECK-LABEL: func.func @sum_of_repeated
+// CHECK: %[[R:.*]] = spyre.identity (d0 = 4, d1 = 64) ins(%arg0[d0, 0]) -> [d0, d1]
+// CHECK: spyre.sum (d0 = 4, d1 = 64) ins(%[[R]][d0, d1]) -> [d0]
+func.func @sum_of_repeated(%x: tensor<4x1xf16>) -> tensor<4xf16> {
+  %0 = spyre.sum (d0 = 4, d1 = 64) ins(%x[d0, 0]) -> [d0] : tensor<4x1xf16> -> tensor<4xf16>
+  return %0 : tensor<4xf16>
+}
+
+// A product with a constant of equal numbers has nothing to contract otherwise.
+// CHECK-LABEL: func.func @product_of_number
+// CHECK: %[[R:.*]] = spyre.identity (d0 = 64) ins(%{{.*}}[]) -> [d0]
+// CHECK: spyre.identity (d0 = 4, d1 = 64) ins(%[[R]][d1]) -> [d0, d1]
+// CHECK: spyre.batchmatmul (d0 = 4, d1 = 128, d2 = 64) ins(%{{.*}}[d0, d2],
+func.func @product_of_number(%y: tensor<64x128xf16>) -> tensor<4x128xf16> {
+  %c = spyre.constant dense<1.0> : tensor<f16> : tensor<f16>
+  %0 = spyre.batchmatmul (d0 = 4, d1 = 128, d2 = 64) ins(%c[], %y[d2, d1]) -> [d0, d1] : tensor<f16>, tensor<64x128xf16> -> tensor<4x128xf16>
+  return %0 : tensor<4x128xf16>
+}

@@ -36,3 +36,17 @@ func.func @returns(%x: tensor<64x128xf16>) -> (tensor<64x128xf16>, tensor<64x128
   %0 = spyre.neg (d0 = 64, d1 = 128) ins(%x[d0, d1]) -> [d0, d1] : tensor<64x128xf16> -> tensor<64x128xf16>
   return %0, %0, %x : tensor<64x128xf16>, tensor<64x128xf16>, tensor<64x128xf16>
 }
+
+// Two readers that divide one value in different ways: no core could hold what it reads. It
+// stays in device memory.
+// CHECK-LABEL: func.func @two_divisions
+// CHECK: %[[A:.*]] = spyre.alloc pool(
+// CHECK-NEXT: spyre.mul (d0 = 32 / 32, d1 = 2048) {{.*}} outs(%[[A]][d0, d1])
+// CHECK: spyre.exp (d0 = 32, d1 = 2048 / 32) ins(%[[A]][d0, d1])
+// CHECK: spyre.neg (d0 = 32 / 32, d1 = 2048) ins(%[[A]][d0, d1])
+func.func @two_divisions(%x: tensor<32x2048xf16>) -> (tensor<32x2048xf16>, tensor<32x2048xf16>) {
+  %0 = spyre.mul (d0 = 32 / 32, d1 = 2048) ins(%x[d0, d1], %x[d0, d1]) -> [d0, d1] : tensor<32x2048xf16>, tensor<32x2048xf16> -> tensor<32x2048xf16>
+  %1 = spyre.exp (d0 = 32, d1 = 2048 / 32) ins(%0[d0, d1]) -> [d0, d1] : tensor<32x2048xf16> -> tensor<32x2048xf16>
+  %2 = spyre.neg (d0 = 32 / 32, d1 = 2048) ins(%0[d0, d1]) -> [d0, d1] : tensor<32x2048xf16> -> tensor<32x2048xf16>
+  return %1, %2 : tensor<32x2048xf16>, tensor<32x2048xf16>
+}

@@ -187,7 +187,7 @@ static void foldUnitReductions(func::FuncOp func, RewriterBase &rewriter) {
   func.walk([&](DeviceOpInterface op) {
     StringRef name = op.getOpFuncName();
     if (!llvm::is_contained({"sum", "max", "min", "mean"}, name) || !op.getResultTensor() ||
-        !op.getInputMap(0).isIdentity())
+        !isElementwise(op.getInputMap(0), getShape(op.getInputs()[0])))
       return;
     AffineMap output = op.getOutputMap();
     SmallVector<AffineExpr> coordinates;
@@ -340,6 +340,39 @@ static void reduceBeforeRepeating(DeviceOpInterface op, RewriterBase &rewriter) 
                                    type.getShape()));
 }
 
+/// The number that \p op leaves where it reduces no element; nothing if there is none.
+static std::optional<double> getEmptyReduction(DeviceOpInterface op) {
+  return llvm::StringSwitch<std::optional<double>>(op.getOpFuncName())
+      .Cases({"sum", "batchmatmul"}, 0.0)
+      .Case("mean", std::numeric_limits<double>::quiet_NaN())
+      .Default(std::nullopt);
+}
+
+/// Removes operations over no points: what they compute has no elements, or is what a
+/// reduction of nothing leaves.
+static void dropEmpty(func::FuncOp func, RewriterBase &rewriter) {
+  SmallVector<DeviceOpInterface> ops;
+  func.walk([&](DeviceOpInterface op) {
+    if (op.getResultTensor() &&
+        (hasNoPoint(op.getExtents()) || hasNoPoint(getShape(op.getResultTensor()))))
+      ops.push_back(op);
+  });
+  for (DeviceOpInterface op : ops) {
+    RankedTensorType type = getTensorType(op.getResultTensor());
+    rewriter.setInsertionPoint(op);
+    if (Value before = op.getOutput()) {
+      rewriter.replaceOp(op, before); // nothing is written
+    } else if (type.getNumElements() == 0) {
+      auto none = DenseElementsAttr::get(type, ArrayRef<Attribute>());
+      rewriter.replaceOpWithNewOp<ConstantOp>(op, type, none);
+    } else if (std::optional<double> number = getEmptyReduction(op)) {
+      Value scalar = buildScalar(rewriter, op->getLoc(), *number, type.getElementType());
+      rewriter.replaceOp(op,
+                         buildPointwise(rewriter, op->getLoc(), "identity", {scalar}, type));
+    }
+  }
+}
+
 namespace {
 struct FoldViewsPass : mlir::spyre::impl::SpyreFoldViewsBase<FoldViewsPass> {
   void runOnOperation() override {
@@ -376,10 +409,11 @@ struct FoldViewsPass : mlir::spyre::impl::SpyreFoldViewsBase<FoldViewsPass> {
       if (op.getResultTensor() && op.getInputs().size() == 1)
         foldCopyIntoWriter(op, rewriter);
     });
+    dropEmpty(func, rewriter);
     // A returned constant has no operation that writes the result.
     auto ret = cast<func::ReturnOp>(func.getBody().back().getTerminator());
     for (OpOperand &operand : ret->getOpOperands())
-      if (operand.get().getDefiningOp<ConstantOp>()) {
+      if (operand.get().getDefiningOp<ConstantOp>() && !hasNoPoint(getShape(operand.get()))) {
         rewriter.setInsertionPoint(ret);
         operand.set(buildPointwise(rewriter, ret.getLoc(), "identity", {operand.get()},
                                    getTensorType(operand.get())));

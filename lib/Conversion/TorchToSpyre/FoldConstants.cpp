@@ -1,0 +1,367 @@
+//===- FoldConstants.cpp - What no argument has a part in -----------------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Computes, with lib/Host, the operations of torch that depend on constants only:
+// positions, masks of the positions, and what is made of them. See Passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+#include "spyre/Conversion/TorchToSpyre/TorchToSpyre.h"
+#include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
+#include "spyre/Dialect/Torch/IR/TorchOps.h"
+#include "spyre/Host/Evaluate.h"
+#include "spyre/Numerics/FP8.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+#include <cstring>
+
+namespace mlir::spyre {
+#define GEN_PASS_DEF_SPYREFOLDTORCHCONSTANTS
+#include "spyre/Conversion/TorchToSpyre/Passes.h.inc"
+} // namespace mlir::spyre
+
+using namespace mlir;
+using namespace mlir::spyre;
+namespace host = ::spyre::host;
+using ::spyre::HostType;
+
+/// Literals up to here are computed with: weights are left to the device.
+static constexpr int64_t kMaxLiteralElements = 65536;
+/// Results up to here are made.
+static constexpr int64_t kMaxElements = int64_t(1) << 22;
+
+//===----------------------------------------------------------------------===//
+// Arrays and attributes
+//===----------------------------------------------------------------------===//
+
+/// Element \p i of \p bytes, elements of \p dtype one behind the other, into \p array.
+static void readElement(host::Array &array, const char *bytes, int64_t i) {
+  auto read = [&](auto value) {
+    std::memcpy(&value, bytes + i * static_cast<int64_t>(sizeof(value)), sizeof(value));
+    return value;
+  };
+  switch (array.dtype) {
+  case HostType::Float16:
+    array.numbers[i] = ::spyre::decodeSmallFloat(::spyre::kBinary16, read(uint16_t()));
+    break;
+  case HostType::BFloat16:
+    array.numbers[i] = ::spyre::decodeSmallFloat(::spyre::kBFloat16, read(uint16_t()));
+    break;
+  case HostType::Float32:
+    array.numbers[i] = read(float());
+    break;
+  case HostType::Float64:
+    array.numbers[i] = read(double());
+    break;
+  case HostType::Int8:
+    array.integers[i] = read(int8_t());
+    break;
+  case HostType::UInt8:
+  case HostType::Bool:
+    array.integers[i] = read(uint8_t());
+    break;
+  case HostType::Int16:
+    array.integers[i] = read(int16_t());
+    break;
+  case HostType::Int32:
+    array.integers[i] = read(int32_t());
+    break;
+  default:
+    array.integers[i] = read(int64_t());
+    break;
+  }
+}
+
+/// The types that an array can be computed in.
+static std::optional<HostType> getComputedType(Type element) {
+  std::optional<HostType> type = getHostType(element);
+  if (!type)
+    return std::nullopt;
+  switch (*type) {
+  case HostType::Float16:
+  case HostType::BFloat16:
+  case HostType::Float32:
+  case HostType::Float64:
+  case HostType::Int8:
+  case HostType::UInt8:
+  case HostType::Bool:
+  case HostType::Int16:
+  case HostType::Int32:
+  case HostType::Int64:
+    return type;
+  default:
+    return std::nullopt;
+  }
+}
+
+static std::optional<host::Array> toArray(ElementsAttr elements, RankedTensorType type) {
+  std::optional<HostType> dtype = getComputedType(type.getElementType());
+  int64_t count = type.getNumElements();
+  if (!dtype || count > kMaxLiteralElements)
+    return std::nullopt;
+  host::Array array;
+  array.dtype = *dtype;
+  array.shape.assign(type.getShape().begin(), type.getShape().end());
+  (array.isFloat() ? array.numbers.resize(count) : array.integers.resize(count));
+  if (auto dense = dyn_cast<DenseElementsAttr>(elements)) {
+    if (array.isFloat()) {
+      for (auto [i, value] : llvm::enumerate(dense.getValues<APFloat>())) {
+        APFloat number = value;
+        bool loses;
+        number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &loses);
+        array.numbers[i] = number.convertToDouble();
+      }
+      return array;
+    }
+    bool isUnsigned = array.dtype == HostType::Bool || dense.getElementType().isUnsignedInteger();
+    for (auto [i, value] : llvm::enumerate(dense.getValues<APInt>()))
+      array.integers[i] =
+          isUnsigned ? static_cast<int64_t>(value.getZExtValue()) : value.getSExtValue();
+    return array;
+  }
+  auto resource = dyn_cast<DenseResourceElementsAttr>(elements);
+  AsmResourceBlob *blob = resource ? resource.getRawHandle().getBlob() : nullptr;
+  if (!blob ||
+      static_cast<int64_t>(blob->getData().size()) != count * ::spyre::getWidthInBytes(array.dtype))
+    return std::nullopt;
+  for (int64_t i = 0; i < count; ++i)
+    readElement(array, blob->getData().data(), i);
+  return array;
+}
+
+static DenseElementsAttr toAttribute(const host::Array &array, RankedTensorType type) {
+  int64_t count = array.getNumElements();
+  if (array.dtype == HostType::Bool) {
+    SmallVector<bool> values;
+    for (int64_t value : array.integers)
+      values.push_back(value != 0);
+    return DenseElementsAttr::get(type, ArrayRef<bool>(values));
+  }
+  if (array.isFloat()) {
+    auto semantics = &cast<FloatType>(type.getElementType()).getFloatSemantics();
+    SmallVector<APFloat> values;
+    values.reserve(count);
+    for (double number : array.numbers) {
+      APFloat value(number);
+      bool loses;
+      value.convert(*semantics, APFloat::rmNearestTiesToEven, &loses);
+      values.push_back(value);
+    }
+    return DenseElementsAttr::get(type, values);
+  }
+  unsigned width = type.getElementTypeBitWidth();
+  SmallVector<APInt> values;
+  values.reserve(count);
+  for (int64_t integer : array.integers)
+    values.push_back(APInt(width, static_cast<uint64_t>(integer), /*isSigned=*/true,
+                           /*implicitTrunc=*/true));
+  return DenseElementsAttr::get(type, values);
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// Names without "torch.", of custom operations too.
+static StringRef getPlainName(Operation *op) {
+  StringRef name = torch_reader::getShortName(op);
+  name.consume_front("torch.");
+  return name;
+}
+
+/// Results of one number: the conversion makes them with the number as written.
+static bool isNumberEverywhere(StringRef name) {
+  return llvm::is_contained({"aten.full", "aten.full_like", "aten.zeros", "aten.zeros_like",
+                             "aten.ones", "aten.ones_like", "aten.scalar_tensor",
+                             "prim.NumToTensor.Scalar"},
+                            name);
+}
+
+/// Operations that ask an operand for its type only.
+static bool readsTypeOnly(StringRef name) {
+  return name.ends_with("_like") || name.starts_with("aten.new_") || name == "aten.zero" ||
+         name.starts_with("aten.fill.");
+}
+
+namespace {
+class ConstantFolder {
+public:
+  explicit ConstantFolder(func::FuncOp func) : func(func), builder(func.getContext()) {}
+
+  void run();
+
+private:
+  const host::Array *getArray(Value value);
+  host::Argument getArgument(Value value);
+  void fold(Operation *op);
+  void foldNumber(Operation *op);
+
+  func::FuncOp func;
+  OpBuilder builder;
+  llvm::DenseMap<Value, std::optional<host::Array>> arrays;
+  llvm::DenseSet<Value> made; ///< results of folded operations
+  SmallVector<Operation *> folded;
+};
+
+struct FoldTorchConstantsPass
+    : mlir::spyre::impl::SpyreFoldTorchConstantsBase<FoldTorchConstantsPass> {
+  void runOnOperation() override {
+    if (!getOperation().isExternal())
+      ConstantFolder(getOperation()).run();
+  }
+};
+} // namespace
+
+const host::Array *ConstantFolder::getArray(Value value) {
+  auto known = arrays.find(value);
+  if (known == arrays.end()) {
+    std::optional<host::Array> array;
+    if (ElementsAttr literal = torch_reader::getTensorLiteral(value))
+      if (RankedTensorType type = torch_lowering::convertTensorType(value.getType());
+          type && type.hasStaticShape())
+        array = toArray(literal, type);
+    known = arrays.try_emplace(value, std::move(array)).first;
+  }
+  return known->second ? &*known->second : nullptr;
+}
+
+host::Argument ConstantFolder::getArgument(Value value) {
+  if (torch_reader::isTensor(value.getType())) {
+    if (const host::Array *array = getArray(value))
+      return *array;
+    return host::Unknown{};
+  }
+  if (std::optional<bool> truth = torch_reader::getConstantBool(value))
+    return *truth;
+  if (std::optional<int64_t> integer = torch_reader::getConstantInt(value))
+    return *integer;
+  if (std::optional<double> number = torch_reader::getConstantNumber(value))
+    return *number;
+  if (std::optional<StringRef> text = torch_reader::getConstantString(value))
+    return text->str();
+  if (std::optional<SmallVector<int64_t>> list = torch_reader::getIntList(value))
+    return std::vector<int64_t>(list->begin(), list->end());
+  if (std::optional<OperandRange> elements = torch_reader::getListElements(value)) {
+    std::vector<host::Array> parts;
+    for (Value element : *elements) {
+      const host::Array *array =
+          torch_reader::isTensor(element.getType()) ? getArray(element) : nullptr;
+      if (!array)
+        return host::Unknown{};
+      parts.push_back(*array);
+    }
+    return parts;
+  }
+  if (torch_reader::isNone(value) || torch_reader::getConstantDevice(value))
+    return std::monostate();
+  return host::Unknown{};
+}
+
+/// `Int.bool`, `Int.Tensor`, ...: a number that is an operand of others.
+void ConstantFolder::foldNumber(Operation *op) {
+  StringRef name = getPlainName(op);
+  StringRef kind =
+      llvm::StringSwitch<StringRef>(name)
+          .Cases({"aten.Int.bool", "aten.Int.Scalar", "aten.Int.float", "aten.Int.Tensor"},
+                 torch_reader::names::constantInt)
+          .Cases({"aten.Float.Scalar", "aten.Float.Tensor"}, "torch.constant.float")
+          .Cases({"aten.Bool.Tensor", "aten.Bool.int"}, "torch.constant.bool")
+          .Default("");
+  if (kind.empty() || op->getNumOperands() != 1 || op->getNumResults() != 1)
+    return;
+  host::Argument argument = getArgument(op->getOperand(0));
+  double number;
+  if (auto *array = std::get_if<host::Array>(&argument); array && array->getNumElements() == 1)
+    number = array->getNumber(0);
+  else if (auto *truth = std::get_if<bool>(&argument))
+    number = *truth;
+  else if (auto *integer = std::get_if<int64_t>(&argument))
+    number = static_cast<double>(*integer);
+  else if (auto *value = std::get_if<double>(&argument))
+    number = *value;
+  else
+    return;
+  if (std::abs(number) > 0x1p53 && kind != "torch.constant.float")
+    return; // not exact
+  Attribute value = builder.getF64FloatAttr(number);
+  if (kind == torch_reader::names::constantInt)
+    value = builder.getI64IntegerAttr(static_cast<int64_t>(number));
+  else if (kind == "torch.constant.bool")
+    value = builder.getBoolAttr(number != 0);
+  builder.setInsertionPoint(op);
+  OperationState state(op->getLoc(), kind);
+  state.addAttribute("value", value);
+  state.addTypes(op->getResultTypes());
+  op->getResult(0).replaceAllUsesWith(builder.create(state)->getResult(0));
+  folded.push_back(op);
+}
+
+void ConstantFolder::fold(Operation *op) {
+  StringRef name = getPlainName(op);
+  if (!host::isKnown({name.data(), name.size()}) || op->getNumResults() != 1 ||
+      !torch_reader::isTensor(op->getResult(0).getType()))
+    return foldNumber(op);
+  RankedTensorType type = torch_lowering::convertTensorType(op->getResult(0).getType());
+  if (!type || !type.hasStaticShape() || type.getNumElements() > kMaxElements)
+    return;
+  std::optional<HostType> dtype = getComputedType(type.getElementType());
+  if (!dtype)
+    return;
+  // From numbers, or from what was made of them: not from the program's literals alone.
+  bool hasTensor = false, isDerived = false;
+  for (Value operand : op->getOperands()) {
+    std::optional<OperandRange> elements = torch_reader::getListElements(operand);
+    for (Value value : elements ? SmallVector<Value>(*elements) : SmallVector<Value>{operand})
+      if (torch_reader::isTensor(value.getType())) {
+        hasTensor = true;
+        isDerived |= made.contains(value);
+      }
+  }
+  if (hasTensor && !isDerived && !readsTypeOnly(name))
+    return;
+  std::vector<host::Argument> arguments;
+  for (Value operand : op->getOperands()) {
+    arguments.push_back(getArgument(operand));
+    bool isUnknown = std::holds_alternative<host::Unknown>(arguments.back());
+    if (isUnknown && !(arguments.size() == 1 && readsTypeOnly(name)))
+      return;
+  }
+  std::variant<host::Array, std::string> result =
+      host::evaluate({name.data(), name.size()}, arguments, *dtype,
+                     std::vector<int64_t>(type.getShape().begin(), type.getShape().end()));
+  auto *array = std::get_if<host::Array>(&result);
+  if (!array)
+    return;
+  arrays[op->getResult(0)] = std::move(*array);
+  made.insert(op->getResult(0));
+  folded.push_back(op);
+}
+
+void ConstantFolder::run() {
+  for (Operation &op : func.getBody().front())
+    if (op.getName().getDialectNamespace() == "torch")
+      fold(&op);
+  // From the end: what only folded operations read is not needed any more.
+  for (Operation *op : llvm::reverse(folded)) {
+    if (op->use_empty()) {
+      op->erase();
+      continue;
+    }
+    if (isNumberEverywhere(getPlainName(op)))
+      continue;
+    RankedTensorType type = torch_lowering::convertTensorType(op->getResult(0).getType());
+    builder.setInsertionPoint(op);
+    OperationState state(op->getLoc(), "torch.vtensor.literal");
+    state.addAttribute("value", toAttribute(*arrays[op->getResult(0)], type));
+    state.addTypes(op->getResultTypes());
+    op->getResult(0).replaceAllUsesWith(builder.create(state)->getResult(0));
+    op->erase();
+  }
+}

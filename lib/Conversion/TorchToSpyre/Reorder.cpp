@@ -1,0 +1,169 @@
+//===- Reorder.cpp - Flips, triangles, repeated elements ------------------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Movements that are no single view: built of views, joins and selections.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Expressions.h"
+
+using namespace mlir;
+using namespace mlir::spyre;
+using namespace mlir::spyre::torch_lowering;
+
+static Value buildConcat(Lowering &l, ArrayRef<Value> parts, int64_t dim) {
+  RankedTensorType first = getTensorType(parts.front());
+  SmallVector<int64_t> shape(first.getShape());
+  shape[dim] = 0;
+  for (Value part : parts)
+    shape[dim] += getTensorType(part).getDimSize(dim);
+  return ConcatOp::create(l.b, l.loc, RankedTensorType::get(shape, first.getElementType()), parts,
+                          static_cast<uint64_t>(dim));
+}
+
+static int64_t getSmallestFactor(int64_t n) {
+  for (int64_t factor = 2; factor * factor <= n; ++factor)
+    if (n % factor == 0)
+      return factor;
+  return n;
+}
+
+/// \p value backwards along \p dim. No stride is negative on the device: a dim of a * b
+/// elements is turned as a dim of a and one of b, each part by part, so that n elements
+/// take about log n copies.
+static Value buildFlip(Lowering &l, Value value, int64_t dim) {
+  SmallVector<int64_t> shape(getTensorType(value).getShape());
+  int64_t extent = shape[dim];
+  if (extent < 2)
+    return value;
+  constexpr int64_t kMaxParts = 8;
+  int64_t factor = getSmallestFactor(extent);
+  if (factor > kMaxParts) {
+    // A large prime: the last element, then the others, which are split where they lie in
+    // a tensor of their own.
+    Value last = buildSlice(l, value, dim, extent - 1, 1);
+    Value others = buildConcat(l, {buildSlice(l, value, dim, 0, extent - 1)}, dim);
+    Value rest = buildFlip(l, others, dim);
+    return buildConcat(l, {last, rest}, dim);
+  }
+  SmallVector<int64_t> split(shape);
+  split[dim] = extent / factor;
+  split.insert(split.begin() + dim + 1, factor);
+  Value apart = buildReshape(l.b, l.loc, value, split);
+  SmallVector<Value> parts;
+  for (int64_t i = factor; i-- > 0;)
+    parts.push_back(buildSlice(l, apart, dim + 1, i, 1));
+  Value turned = buildFlip(l, buildConcat(l, parts, dim + 1), dim);
+  return buildReshape(l.b, l.loc, turned, shape);
+}
+
+static LogicalResult lowerFlip(Lowering &l) {
+  std::optional<SmallVector<int64_t>> dims = l.getInts(1);
+  if (!dims)
+    return failure();
+  Value value = l.getTensor(0);
+  for (int64_t given : *dims) {
+    std::optional<int64_t> dim = l.normalizeDim(given, getTensorType(value).getRank());
+    if (!dim)
+      return failure();
+    value = buildFlip(l, value, *dim);
+  }
+  return l.replaceWith(value);
+}
+
+/// copy(self, source): the source in self's shape and type.
+static LogicalResult lowerCopyInto(Lowering &l) {
+  if (!l.isTensor(1))
+    return l.refuse("operand #1 is no tensor");
+  RankedTensorType type = l.getResultType();
+  Value source = l.getAs(1, type.getElementType());
+  if (!source)
+    return failure();
+  ArrayRef<int64_t> from = getTensorType(source).getShape();
+  if (from == type.getShape())
+    return l.replaceWith(source);
+  if (static_cast<int64_t>(from.size()) > type.getRank())
+    return l.refuse("its source has more dims than its target");
+  for (auto [i, extent] : llvm::enumerate(llvm::reverse(from)))
+    if (extent != 1 && extent != type.getDimSize(type.getRank() - 1 - static_cast<int64_t>(i)))
+      return l.refuse("its source does not broadcast to its target");
+  return l.replaceWith(buildView(l.b, l.loc, source,
+                                 getBroadcastMap(l.b.getContext(), from, type.getShape()),
+                                 type.getShape()));
+}
+
+/// The last two dims exchanged.
+static LogicalResult lowerMatrixTranspose(Lowering &l) {
+  Value source = l.getTensor(0);
+  RankedTensorType type = getTensorType(source);
+  int64_t rank = type.getRank();
+  if (rank < 2)
+    return l.replaceWith(source);
+  SmallVector<int64_t> shape(type.getShape());
+  std::swap(shape[rank - 2], shape[rank - 1]);
+  SmallVector<AffineExpr> results;
+  for (int64_t d = 0; d < rank; ++d)
+    results.push_back(l.b.getAffineDimExpr(d < rank - 2 ? d : 2 * rank - 3 - d));
+  return l.replaceWith(
+      buildView(l.b, l.loc, source, AffineMap::get(rank, 0, results, l.b.getContext()), shape));
+}
+
+/// Zeros on the other side of a diagonal.
+static LogicalResult lowerTriangle(Lowering &l, bool isUpper) {
+  Type type = l.getDeviceType();
+  std::optional<int64_t> diagonal = type ? l.getInt(1) : std::nullopt;
+  RankedTensorType shape = l.getResultType();
+  if (!diagonal)
+    return failure();
+  if (shape.getRank() < 2)
+    return l.refuse("it has no matrix");
+  int64_t rows = shape.getDimSize(shape.getRank() - 2), columns = shape.getShape().back();
+  SmallVector<bool> kept;
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; ++column)
+      kept.push_back(isUpper ? column - row >= *diagonal : column - row <= *diagonal);
+  auto maskType = RankedTensorType::get({rows, columns}, l.b.getI1Type());
+  Value mask = ConstantOp::create(l.b, l.loc, maskType,
+                                  DenseElementsAttr::get(maskType, ArrayRef<bool>(kept)));
+  Arithmetic m(l, type);
+  return l.replaceWith(m.select(mask, l.getTensor(0), 0.0));
+}
+
+/// Each element along a dim \c repeats times.
+static LogicalResult lowerRepeatInterleave(Lowering &l) {
+  std::optional<int64_t> repeats = l.getInt(1);
+  if (!repeats)
+    return failure();
+  Value source = l.getTensor(0);
+  if (!l.isGiven(2))
+    source = buildReshape(l.b, l.loc, source, {getTensorType(source).getNumElements()});
+  RankedTensorType type = getTensorType(source);
+  std::optional<int64_t> given = l.isGiven(2) ? l.getInt(2) : std::optional<int64_t>(0);
+  std::optional<int64_t> dim = given ? l.normalizeDim(*given, type.getRank()) : given;
+  if (!dim)
+    return failure();
+  if (*repeats < 1)
+    return l.refuse("it repeats nothing");
+  SmallVector<int64_t> shape(type.getShape());
+  shape[*dim] *= *repeats;
+  SmallVector<AffineExpr> results;
+  for (int64_t d = 0; d < type.getRank(); ++d) {
+    AffineExpr expr = l.b.getAffineDimExpr(d);
+    results.push_back(d == *dim ? expr.floorDiv(*repeats) : expr);
+  }
+  return l.replaceWith(buildView(
+      l.b, l.loc, source, AffineMap::get(type.getRank(), 0, results, l.b.getContext()), shape));
+}
+
+void torch_lowering::addReorder(HandlerTable &table) {
+  table["torch.aten.flip"] = onTensor(lowerFlip);
+  table["torch.aten.copy"] = onTensor(lowerCopyInto);
+  table["torch.aten.mT"] = onTensor(lowerMatrixTranspose);
+  table["torch.aten.tril"] = onTensor([](Lowering &l) { return lowerTriangle(l, false); });
+  table["torch.aten.triu"] = onTensor([](Lowering &l) { return lowerTriangle(l, true); });
+  table["torch.aten.repeat_interleave.self_int"] = onTensor(lowerRepeatInterleave);
+}

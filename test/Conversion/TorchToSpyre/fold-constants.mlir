@@ -1,0 +1,55 @@
+// RUN: spyre-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(spyre-fold-torch-constants))' | FileCheck %s
+
+// A causal mask: positions, their difference, a comparison.
+// CHECK-LABEL: func.func @mask
+// CHECK: %[[M:.*]] = torch.vtensor.literal(dense<{{\[\[}}true, false], [true, true]]> : tensor<2x2xi1>)
+// CHECK-NOT: torch.aten.arange
+// CHECK: torch.aten.where.self %[[M]], %arg0
+func.func @mask(%arg0: !torch.vtensor<[2,2],f16>, %arg1: !torch.vtensor<[],f16>) -> !torch.vtensor<[2,2],f16> {
+  %none = torch.constant.none
+  %int0 = torch.constant.int 0
+  %int1 = torch.constant.int 1
+  %int2 = torch.constant.int 2
+  %0 = torch.aten.arange.start_step %int0, %int2, %int1, %none, %none, %none, %none : !torch.int, !torch.int, !torch.int, !torch.none, !torch.none, !torch.none, !torch.none -> !torch.vtensor<[2],si64>
+  %1 = torch.aten.unsqueeze %0, %int1 : !torch.vtensor<[2],si64>, !torch.int -> !torch.vtensor<[2,1],si64>
+  %2 = torch.aten.sub.Tensor %0, %1, %int1 : !torch.vtensor<[2],si64>, !torch.vtensor<[2,1],si64>, !torch.int -> !torch.vtensor<[2,2],si64>
+  %3 = torch.aten.le.Scalar %2, %int0 : !torch.vtensor<[2,2],si64>, !torch.int -> !torch.vtensor<[2,2],i1>
+  %4 = torch.aten.where.self %3, %arg0, %arg1 : !torch.vtensor<[2,2],i1>, !torch.vtensor<[2,2],f16>, !torch.vtensor<[],f16> -> !torch.vtensor<[2,2],f16>
+  return %4 : !torch.vtensor<[2,2],f16>
+}
+
+// -----
+
+// A number of a number; what is the same everywhere keeps its number as written.
+// CHECK-LABEL: func.func @numbers
+// CHECK: %[[I:.*]] = torch.constant.int 1
+// CHECK: torch.aten.full_like %arg0, %[[I]]
+func.func @numbers(%arg0: !torch.vtensor<[2,2],f16>) -> !torch.vtensor<[2,2],f16> {
+  %none = torch.constant.none
+  %true = torch.constant.bool true
+  %0 = torch.aten.Int.bool %true : !torch.bool -> !torch.int
+  %1 = torch.aten.full_like %arg0, %0, %none, %none, %none, %none, %none : !torch.vtensor<[2,2],f16>, !torch.int, !torch.none, !torch.none, !torch.none, !torch.none, !torch.none -> !torch.vtensor<[2,2],f16>
+  return %1 : !torch.vtensor<[2,2],f16>
+}
+
+// -----
+
+// A literal by itself is left to the device.
+// CHECK-LABEL: func.func @negative_literal
+// CHECK: torch.aten.neg
+func.func @negative_literal() -> !torch.vtensor<[2],f16> {
+  %0 = torch.vtensor.literal(dense<[1.0, 2.0]> : tensor<2xf16>) : !torch.vtensor<[2],f16>
+  %1 = torch.aten.neg %0 : !torch.vtensor<[2],f16> -> !torch.vtensor<[2],f16>
+  return %1 : !torch.vtensor<[2],f16>
+}
+
+// -----
+
+// What depends on an argument is not touched.
+// CHECK-LABEL: func.func @negative_argument
+// CHECK: torch.aten.tril
+func.func @negative_argument(%arg0: !torch.vtensor<[2,2],f16>) -> !torch.vtensor<[2,2],f16> {
+  %int0 = torch.constant.int 0
+  %0 = torch.aten.tril %arg0, %int0 : !torch.vtensor<[2,2],f16>, !torch.int -> !torch.vtensor<[2,2],f16>
+  return %0 : !torch.vtensor<[2,2],f16>
+}

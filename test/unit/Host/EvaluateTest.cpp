@@ -1,0 +1,172 @@
+//===- EvaluateTest.cpp - PyTorch operations on host arrays ---------------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Small cases with results written down from PyTorch's documentation.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Host/Evaluate.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+using namespace spyre;
+using namespace spyre::host;
+
+namespace {
+Array ints(std::vector<int64_t> shape, std::vector<int64_t> values,
+           HostType dtype = HostType::Int64) {
+  return {dtype, std::move(shape), {}, std::move(values)};
+}
+Array floats(std::vector<int64_t> shape, std::vector<double> values,
+             HostType dtype = HostType::Float32) {
+  return {dtype, std::move(shape), std::move(values), {}};
+}
+
+Array run(std::string_view name, std::vector<Argument> arguments, HostType dtype,
+          std::vector<int64_t> shape) {
+  auto result = evaluate(name, arguments, dtype, shape);
+  if (auto *why = std::get_if<std::string>(&result)) {
+    ADD_FAILURE() << *why;
+    return {};
+  }
+  return std::get<Array>(result);
+}
+
+std::string whyNot(std::string_view name, std::vector<Argument> arguments, HostType dtype,
+                   std::vector<int64_t> shape) {
+  auto result = evaluate(name, arguments, dtype, shape);
+  auto *why = std::get_if<std::string>(&result);
+  return why ? *why : "";
+}
+
+using Integers = std::vector<int64_t>;
+using Numbers = std::vector<double>;
+
+TEST(Evaluate, Creation) {
+  EXPECT_EQ(
+      run("aten.arange.start_step", {int64_t(3), int64_t(12), int64_t(4)}, HostType::Int64, {3})
+          .integers,
+      (Integers{3, 7, 11}));
+  EXPECT_EQ(run("aten.arange.start_step", {1.0, 2.0, 0.25}, HostType::Float32, {4}).numbers,
+            (Numbers{1, 1.25, 1.5, 1.75}));
+  EXPECT_EQ(run("aten.arange", {int64_t(3)}, HostType::Int64, {3}).integers, (Integers{0, 1, 2}));
+  EXPECT_EQ(run("aten.eye.m", {int64_t(2), int64_t(3)}, HostType::Float32, {2, 3}).numbers,
+            (Numbers{1, 0, 0, 0, 1, 0}));
+  EXPECT_EQ(run("aten.full_like", {Unknown{}, true}, HostType::Bool, {2}).integers,
+            (Integers{1, 1}));
+  // Rounded to the result's type once: the next f16 number to 0.1.
+  EXPECT_EQ(run("aten.full", {Integers{1}, 0.1}, HostType::Float16, {1}).numbers[0],
+            0.0999755859375);
+  EXPECT_EQ(run("aten.linspace", {0.0, 1.0, int64_t(5)}, HostType::Float32, {5}).numbers,
+            (Numbers{0, 0.25, 0.5, 0.75, 1}));
+}
+
+TEST(Evaluate, BroadcastsAndKeepsIntegers) {
+  Array row = ints({1, 3}, {0, 1, 2}), column = ints({2, 1}, {10, 20});
+  EXPECT_EQ(run("aten.sub.Tensor", {row, column, int64_t(2)}, HostType::Int64, {2, 3}).integers,
+            (Integers{-20, -19, -18, -40, -39, -38}));
+  // 2^53 + 1 is no double.
+  int64_t large = (int64_t(1) << 53) + 1;
+  EXPECT_EQ(
+      run("aten.add.Scalar", {ints({1}, {large}), int64_t(2), int64_t(1)}, HostType::Int64, {1})
+          .integers[0],
+      large + 2);
+  EXPECT_EQ(run("aten.le.Scalar", {row, int64_t(1)}, HostType::Bool, {1, 3}).integers,
+            (Integers{1, 1, 0}));
+  EXPECT_EQ(
+      run("aten.div.Tensor", {ints({2}, {1, 3}), ints({1}, {2})}, HostType::Float32, {2}).numbers,
+      (Numbers{0.5, 1.5}));
+  EXPECT_EQ(run("aten.div.Tensor_mode", {ints({2}, {-7, 7}), ints({1}, {2}), std::string("floor")},
+                HostType::Int64, {2})
+                .integers,
+            (Integers{-4, 3}));
+  EXPECT_EQ(run("aten.remainder.Scalar", {ints({3}, {-7, 7, 6}), int64_t(3)}, HostType::Int64, {3})
+                .integers,
+            (Integers{2, 1, 0}));
+}
+
+TEST(Evaluate, Selection) {
+  Array mask = ints({2, 2}, {1, 0, 0, 1}, HostType::Bool);
+  EXPECT_EQ(run("aten.where.self", {mask, floats({}, {5}), floats({2}, {1, 2})}, HostType::Float32,
+                {2, 2})
+                .numbers,
+            (Numbers{5, 2, 1, 5}));
+  EXPECT_EQ(run("aten.masked_fill.Scalar", {floats({2, 2}, {1, 2, 3, 4}), mask, -INFINITY},
+                HostType::Float32, {2, 2})
+                .numbers,
+            (Numbers{-INFINITY, 2, 3, -INFINITY}));
+  EXPECT_EQ(
+      run("aten.tril", {ints({2, 3}, {1, 2, 3, 4, 5, 6}), int64_t(-1)}, HostType::Int64, {2, 3})
+          .integers,
+      (Integers{0, 0, 0, 4, 0, 0}));
+  EXPECT_EQ(
+      run("aten.triu", {ints({2, 3}, {1, 2, 3, 4, 5, 6}), int64_t(1)}, HostType::Int64, {2, 3})
+          .integers,
+      (Integers{0, 2, 3, 0, 0, 6}));
+}
+
+TEST(Evaluate, Movement) {
+  Array x = ints({2, 3}, {1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(run("aten.permute", {x, Integers{1, 0}}, HostType::Int64, {3, 2}).integers,
+            (Integers{1, 4, 2, 5, 3, 6}));
+  EXPECT_EQ(
+      run("aten.transpose.int", {x, int64_t(-1), int64_t(0)}, HostType::Int64, {3, 2}).integers,
+      (Integers{1, 4, 2, 5, 3, 6}));
+  EXPECT_EQ(run("aten.slice.Tensor", {x, int64_t(1), int64_t(0), int64_t(9), int64_t(2)},
+                HostType::Int64, {2, 2})
+                .integers,
+            (Integers{1, 3, 4, 6}));
+  EXPECT_EQ(run("aten.select.int", {x, int64_t(1), int64_t(-1)}, HostType::Int64, {2}).integers,
+            (Integers{3, 6}));
+  EXPECT_EQ(run("aten.flip", {x, Integers{0, 1}}, HostType::Int64, {2, 3}).integers,
+            (Integers{6, 5, 4, 3, 2, 1}));
+  EXPECT_EQ(
+      run("aten.expand", {ints({2, 1}, {7, 8}), Integers{2, 2}}, HostType::Int64, {2, 2}).integers,
+      (Integers{7, 7, 8, 8}));
+  EXPECT_EQ(run("aten.cat", {std::vector<Array>{x, ints({2, 1}, {9, 9})}, int64_t(1)},
+                HostType::Int64, {2, 4})
+                .integers,
+            (Integers{1, 2, 3, 9, 4, 5, 6, 9}));
+  EXPECT_EQ(run("aten.stack",
+                {std::vector<Array>{ints({2}, {1, 2}), ints({2}, {3, 4})}, int64_t(1)},
+                HostType::Int64, {2, 2})
+                .integers,
+            (Integers{1, 3, 2, 4}));
+  EXPECT_EQ(run("aten.cumsum", {x, int64_t(0)}, HostType::Int64, {2, 3}).integers,
+            (Integers{1, 2, 3, 5, 7, 9}));
+  EXPECT_EQ(run("prims.convert_element_type", {floats({3}, {1.5, -1.5, 0}), int64_t(4)},
+                HostType::Int64, {3})
+                .integers,
+            (Integers{1, -1, 0}));
+  EXPECT_EQ(run("aten.to.dtype", {floats({2}, {0.5, 0})}, HostType::Bool, {2}).integers,
+            (Integers{1, 0}));
+}
+
+TEST(Evaluate, Refuses) {
+  EXPECT_EQ(whyNot("aten.bernoulli", {}, HostType::Float32, {1}),
+            "'aten.bernoulli' cannot be computed on the host");
+  EXPECT_EQ(whyNot("aten.tril", {Unknown{}, int64_t(0)}, HostType::Float32, {2, 2}),
+            "'aten.tril': argument #0 is no known array");
+  EXPECT_EQ(whyNot("aten.view", {ints({2}, {1, 2})}, HostType::Int64, {3}),
+            "'aten.view': the result has another number of elements");
+  EXPECT_EQ(whyNot("aten.slice.Tensor",
+                   {ints({2}, {1, 2}), int64_t(0), int64_t(1), int64_t(2), int64_t(1)},
+                   HostType::Int64, {2}),
+            "'aten.slice.Tensor': an index is out of bounds");
+  EXPECT_EQ(whyNot("aten.permute", {ints({2}, {1, 2}), Integers{3}}, HostType::Int64, {2}),
+            "'aten.permute': a dim does not exist");
+}
+
+TEST(Evaluate, EmptyShapes) {
+  EXPECT_TRUE(run("aten.zeros", {}, HostType::Float32, {0, 3}).numbers.empty());
+  EXPECT_EQ(run("aten.cat", {std::vector<Array>{ints({0}, {}), ints({2}, {1, 2})}, int64_t(0)},
+                HostType::Int64, {2})
+                .integers,
+            (Integers{1, 2}));
+}
+} // namespace
