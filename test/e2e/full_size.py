@@ -113,7 +113,9 @@ def run_layer(path, options):
         command += ["--threads", options.threads, *(["--check"] if options.check else [])]
         begin = time.monotonic()
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
-        print(f"{path.stem}: {time.monotonic() - begin:.1f} s on the emulator, {host_time:.1f} s on the host", flush=True)
+        print(
+            f"{path.stem}: {time.monotonic() - begin:.1f} s on the emulator, {host_time:.1f} s on the host", flush=True
+        )
         if done.returncode:
             print(f"  failed with exit code {done.returncode}: {done.stderr.strip()}")
             return False
@@ -128,9 +130,17 @@ def run_layer(path, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, epilog="example: full_size.py --seed 1 granite_layer_prefill")
-    parser.add_argument("names", nargs="*", default=["granite_layer_prefill", "granite_layer_decode"], metavar="PROGRAM", help="programs of the folder (default: %(default)s)")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        default=["granite_layer_prefill", "granite_layer_decode"],
+        metavar="PROGRAM",
+        help="programs of the folder (default: %(default)s)",
+    )
     parser.add_argument("--folder", type=pathlib.Path, default=REPOSITORY / "test/data/models", help="where they are")
-    parser.add_argument("--build", default=os.environ.get("SPYRE_BUILD") or str(REPOSITORY / "build"), help="build folder")
+    parser.add_argument(
+        "--build", default=os.environ.get("SPYRE_BUILD") or str(REPOSITORY / "build"), help="build folder"
+    )
     parser.add_argument("--threads", default="2", help="threads of the emulator")
     parser.add_argument("--check", action="store_true", help="in checked mode (slower)")
     parser.add_argument("--scratch", help="folder for arrays of some 100 MB (default: the system's)")

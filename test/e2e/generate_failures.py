@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# generate_failures.py - Exports programs of the kinds of mistakes that users reported
+#
+# Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Writes test/data/failures/cases.jsonl.gz, in the format of test/data/bugs: each
+# case is keyed by the row of the list of reported mistakes whose neighbour it is.
+# The programs are those of failure_kinds.py and failure_kinds_compute.py. The
+# same call gives the same bytes. Needs PyTorch and torch-mlir.
+"""Small programs for every kind of reported mistake that operations of the first tiers can express."""
+
+import argparse
+import base64
+import gzip
+import json
+import pathlib
+import sys
+import warnings
+import zlib
+
+import failure_kinds_compute  # noqa: F401 - registers its rows
+import numpy as np
+import torch
+from export import NAMES, Program, in_float64, run, stored, texts
+from failure_kinds import ROWS, Data
+
+
+def encode(dtype, shape, array):
+    return [dtype, list(shape), None if array is None else base64.b64encode(array.tobytes()).decode()]
+
+
+def encode_tensor(tensor):
+    array = None if tensor.is_meta else stored(tensor)
+    return encode(NAMES[tensor.dtype], tensor.shape, array)
+
+
+def encode_reference(out, ref):
+    """The float64 result where it is not the result itself, with fraction bits that compress.
+
+    15 of them, as float32, for 16-bit results; 33 for f32.
+    """
+    values = ref.double().numpy()
+    if not out.is_floating_point() or np.array_equal(out.double().numpy(), values, equal_nan=True):
+        return None
+    sixteen = out.dtype in (torch.float16, torch.bfloat16)
+    kept, kind = (15, np.float32) if sixteen else (33, np.float64)
+    mantissa, exponent = np.frexp(values)
+    shorter = np.ldexp(np.rint(np.ldexp(mantissa, kept + 1)), exponent - kept - 1)
+    return encode(np.dtype(kind).name, ref.shape, np.where(np.isfinite(values), shorter, values).astype(kind))
+
+
+def make(section, row, case):
+    """The lines of a case: its text, and for `whole` ones that without decompositions."""
+    module = Program(case.function).eval()
+    compiled_only = case.expect == "compile-only"
+    outs = run(module, case.inputs)
+    line = {
+        "row": row,
+        "section": section,
+        "entry": "main",
+        "cls": "device" if case.expect == "value" else None,
+        "tier": 2,
+        "expect": case.expect,
+        "inputs": [encode_tensor(x) for x in case.inputs],
+        "outputs": [encode_tensor(x) for x in outs],
+    }
+    if not compiled_only:
+        refs = run(module, [in_float64(x) for x in case.inputs])
+        line["refs"] = [encode_reference(out, ref) for out, ref in zip(outs, refs)]
+    made = texts(module, case.inputs, ("nodecomp",) if case.whole else ())
+    for form, text in made.items():
+        if form == "raw" or text != made["raw"]:
+            yield {"form": form, "mlir": text, **line}
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, epilog="example: generate_failures.py --only '#2803' -o cases.jsonl.gz"
+    )
+    parser.add_argument("-o", "--output", type=pathlib.Path, required=True, help="file to write (.jsonl or .jsonl.gz)")
+    parser.add_argument("--only", help="this row of the list only")
+    parser.add_argument("--seed", type=int, default=0, help="another seed, other data")
+    options = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    torch.set_num_threads(1)
+    lines, missing = [], 0
+    for row, (section, kind) in ROWS.items():
+        if options.only not in (None, row):
+            continue
+        for case in kind(Data([options.seed, zlib.crc32(row.encode())])):
+            name = f"{kind.__name__}_{case.name}"
+            try:
+                for line in make(section, row, case):
+                    suffix = "" if line["form"] == "raw" else f".{line['form']}"
+                    lines.append(json.dumps({"name": name + suffix, **line}))
+            except Exception as error:  # noqa: BLE001 - what cannot be exported is no program
+                missing += 1
+                print(f"not exported: {row} {name}: {str(error).strip().splitlines()[0]}", file=sys.stderr)
+    data = ("\n".join(lines) + "\n").encode()
+    # No time stamp in the file: the same call gives the same bytes.
+    options.output.write_bytes(gzip.compress(data, mtime=0) if options.output.suffix == ".gz" else data)
+    print(f"{len(lines)} programs in {options.output}, {missing} not exported")
+
+
+if __name__ == "__main__":
+    main()
