@@ -42,6 +42,8 @@ private:
   /// What each core would hold of \p alloc in LX; nothing, and a remark, if some
   /// core would not find there what it reads.
   DistributionAttr findDistribution(AllocOp alloc, const BufferLife &life);
+  /// How \p op is spread over the cores; null if that cannot be described.
+  const planning::Distribution *getSpread(DeviceOpInterface op);
   void remark(AllocOp alloc, const Twine &reason) {
     remark::missed(alloc.getLoc(),
                    remark::RemarkOpts::name("NotInLX").category("spyre-place-buffers"))
@@ -59,6 +61,7 @@ private:
   bool useLX;
   int64_t capacity;
   llvm::MapVector<Value, BufferLife> lives;
+  llvm::DenseMap<Operation *, std::optional<planning::Distribution>> spreads;
 };
 
 struct PlaceBuffersPass : mlir::spyre::impl::SpyrePlaceBuffersBase<PlaceBuffersPass> {
@@ -106,6 +109,24 @@ static DistributionAttr makeDistribution(DeviceOpInterface writer,
                                AffineMap::get(1, 0, results, context));
 }
 
+static bool haveEqualDims(const planning::Distribution &a, const planning::Distribution &b) {
+  return std::equal(a.dims.begin(), a.dims.end(), b.dims.begin(), b.dims.end(),
+                    [](const planning::DivisionDim &x, const planning::DivisionDim &y) {
+                      return x.extent == y.extent && x.elementsPerStick == y.elementsPerStick;
+                    });
+}
+
+const planning::Distribution *BufferPlacer::getSpread(DeviceOpInterface op) {
+  auto [known, isNew] = spreads.try_emplace(op);
+  if (isNew) {
+    FailureOr<planning::DivisionProblem> problem =
+        buildDivisionProblem(op, device, device.getNumCores());
+    if (succeeded(problem))
+      known->second = getDistribution(op, *problem);
+  }
+  return known->second ? &*known->second : nullptr;
+}
+
 DistributionAttr BufferPlacer::findDistribution(AllocOp alloc, const BufferLife &life) {
   BufferType type = alloc.getType();
   if (llvm::count_if(life.accesses, [](const BufferAccess &a) { return a.isWrite; }) != 1 ||
@@ -137,12 +158,11 @@ DistributionAttr BufferPlacer::findDistribution(AllocOp alloc, const BufferLife 
       remark(alloc, "a loop moves over it");
       return {};
     }
-    FailureOr<planning::DivisionProblem> problem =
-        buildDivisionProblem(access.op, device, device.getNumCores());
+    const planning::Distribution *spread = getSpread(access.op);
     FailureOr<layout::IndexMap> map = getAccess(access.op, access.operand);
-    if (failed(problem) || failed(map))
+    if (!spread || failed(map))
       return {};
-    uses.push_back({getDistribution(access.op, *problem), *map});
+    uses.push_back({*spread, *map});
   }
   const Use &written = uses.front();
   for (auto [d, dim] : llvm::enumerate(written.spread.dims))
@@ -152,6 +172,9 @@ DistributionAttr BufferPlacer::findDistribution(AllocOp alloc, const BufferLife 
     }
   // LX holds exactly what the core wrote: every reader must want just that.
   for (auto [i, use] : llvm::enumerate(uses)) {
+    if (use.access == written.access && use.spread.splits == written.spread.splits &&
+        use.spread.kFast == written.spread.kFast && haveEqualDims(use.spread, written.spread))
+      continue; // the very same
     for (int64_t core = 0; core < device.getNumCores(); ++core) {
       std::optional<planning::Region> wanted = planning::regionOfCore(use.spread, use.access, core);
       if (!wanted)

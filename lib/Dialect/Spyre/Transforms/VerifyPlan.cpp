@@ -16,6 +16,9 @@
 #include "spyre/Dialect/Spyre/Transforms/PlanningAdapter.h"
 #include "spyre/Dialect/Spyre/Transforms/StickAccess.h"
 
+#include <set>
+#include <tuple>
+
 namespace mlir::spyre {
 #define GEN_PASS_DEF_SPYREVERIFYPLAN
 #include "spyre/Dialect/Spyre/Transforms/Passes.h.inc"
@@ -158,6 +161,7 @@ private:
       ok = false;
       return;
     }
+    spreads[op] = getDistribution(op, *problem);
     planning::Splits splits(op.getSplits().begin(), op.getSplits().end());
     splits.resize(problem->dims.size(), 1);
     int64_t cores = planning::getNumCores(splits);
@@ -195,14 +199,24 @@ private:
       int64_t stickDim = getStickDim(alloc.getType().getLayout());
       int64_t elements = ::spyre::getElementsPerStick(alloc.getType().getLayout().getFormat());
       for (const BufferAccess &access : life.accesses) {
-        FailureOr<planning::DivisionProblem> problem =
-            buildDivisionProblem(access.op, device, device.getNumCores());
-        FailureOr<layout::IndexMap> map = getAccess(access.op, access.operand);
-        if (failed(problem) || failed(map)) {
+        DeviceOpInterface op = access.op;
+        const planning::Distribution &spread = spreads.find(op)->second;
+        // Most operations of a program touch their buffers alike.
+        std::vector<int64_t> sizes(spread.splits);
+        for (const planning::DivisionDim &dim : spread.dims)
+          sizes.insert(sizes.end(), {dim.extent, dim.elementsPerStick});
+        auto key =
+            std::make_tuple(held.getAsOpaquePointer(), alloc.getType().getAsOpaquePointer(),
+                            AffineMapAttr::get(op.getMap(access.operand)).getAsOpaquePointer(),
+                            std::move(sizes), spread.kFast);
+        if (fitting.count(key))
+          continue;
+        FailureOr<layout::IndexMap> map = getAccess(op, access.operand);
+        if (failed(map)) {
           ok = false;
           continue;
         }
-        planning::Distribution spread = getDistribution(access.op, *problem);
+        bool allFit = true;
         for (int64_t core = 0; core < device.getNumCores(); ++core) {
           std::optional<planning::Region> region = planning::regionOfCore(spread, *map, core);
           if (!region)
@@ -212,6 +226,7 @@ private:
                                       << "core " << core << " touches an LX buffer that only "
                                       << held.getCores() << " cores hold";
             diag.attachNote(alloc.getLoc()) << "allocated here";
+            allFit = false;
             break;
           }
           SmallVector<Attribute> slices;
@@ -231,9 +246,12 @@ private:
                                       << "core " << core << (access.isWrite ? " writes" : " reads")
                                       << " another part of the LX buffer than it holds";
             diag.attachNote(alloc.getLoc()) << "allocated here";
+            allFit = false;
             break;
           }
         }
+        if (allFit && op.getLoopVariables().empty())
+          fitting.insert(std::move(key));
       }
     }
   }
@@ -305,6 +323,11 @@ private:
   func::FuncOp func;
   const ::spyre::Device &device;
   llvm::MapVector<Value, BufferLife> lives;
+  DenseMap<Operation *, planning::Distribution> spreads; ///< of every device operation
+  /// What has been found to fit: how a buffer is held, its type, the access map, extents
+  /// and splits.
+  std::set<std::tuple<const void *, const void *, const void *, std::vector<int64_t>, bool>>
+      fitting;
   bool ok = true;
 };
 
