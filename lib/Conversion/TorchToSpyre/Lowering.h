@@ -170,6 +170,14 @@ bool isListOfViews(Operation *op);
 void addContractions(HandlerTable &table);
 void addAttention(HandlerTable &table);
 void addReorder(HandlerTable &table);
+void addEinsum(HandlerTable &table);
+
+/// The tensors of list operand \p i; nothing after refusing.
+std::optional<SmallVector<Value>> getTensorList(Lowering &l, unsigned i);
+
+/// Replaces the operation by operand 0 with operand 1 in place of every \p step th element
+/// of dim \p dim from \p start on.
+LogicalResult lowerSteppedScatter(Lowering &l, int64_t dim, int64_t start, int64_t step);
 
 } // namespace mlir::spyre::torch_lowering
 

@@ -26,8 +26,7 @@ static Value getConverted(Lowering &l, Value original) {
   return {};
 }
 
-/// The tensors of list operand \p i; nothing after refusing.
-static std::optional<SmallVector<Value>> getTensorList(Lowering &l, unsigned i) {
+std::optional<SmallVector<Value>> torch_lowering::getTensorList(Lowering &l, unsigned i) {
   Operation *list = l.op->getOperand(i).getDefiningOp();
   if (!list || list->getName().getStringRef() != "torch.prim.ListConstruct") {
     (void)l.refuse("its list is not made by prim.ListConstruct");
@@ -244,12 +243,14 @@ static LogicalResult lowerSliceScatter(Lowering &l) {
   if (!bounds)
     return failure();
   auto [start, end] = *bounds;
-  if (*step != 1 && end - start > 1)
-    return l.refuse("writes every " + Twine(*step) + "th element");
+  if (*step < 1)
+    return l.refuse("its step is not positive");
+  int64_t count = llvm::divideCeil(end - start, *step);
   if (getTensorType(l.getTensor(1)).getRank() != type.getRank() ||
-      getTensorType(l.getTensor(1)).getDimSize(*dim) != end - start)
-    return l.refuse("its source should have " + Twine(end - start) + " elements in dim " +
-                    Twine(*dim));
+      getTensorType(l.getTensor(1)).getDimSize(*dim) != count)
+    return l.refuse("its source should have " + Twine(count) + " elements in dim " + Twine(*dim));
+  if (*step != 1 && count > 1)
+    return lowerSteppedScatter(l, *dim, start, *step);
   return replaceSlice(l, l.getTensor(1), *dim, start);
 }
 

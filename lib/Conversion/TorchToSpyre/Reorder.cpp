@@ -25,24 +25,25 @@ static Value buildConcat(Lowering &l, ArrayRef<Value> parts, int64_t dim) {
                           static_cast<uint64_t>(dim));
 }
 
-static int64_t getSmallestFactor(int64_t n) {
-  for (int64_t factor = 2; factor * factor <= n; ++factor)
+/// The largest divisor of \p n up to \p limit.
+static int64_t getLargestFactor(int64_t n, int64_t limit) {
+  for (int64_t factor = std::min(n, limit); factor > 1; --factor)
     if (n % factor == 0)
       return factor;
-  return n;
+  return 1;
 }
 
 /// \p value backwards along \p dim. No stride is negative on the device: a dim of a * b
-/// elements is turned as a dim of a and one of b, each part by part, so that n elements
-/// take about log n copies.
+/// elements is turned as a dim of a and one of b, each part by part. Few large parts: each split is
+/// one more dim of all operations around, and a descriptor has eight.
 static Value buildFlip(Lowering &l, Value value, int64_t dim) {
   SmallVector<int64_t> shape(getTensorType(value).getShape());
   int64_t extent = shape[dim];
   if (extent < 2)
     return value;
-  constexpr int64_t kMaxParts = 8;
-  int64_t factor = getSmallestFactor(extent);
-  if (factor > kMaxParts) {
+  constexpr int64_t kMaxParts = 16;
+  int64_t factor = getLargestFactor(extent, kMaxParts);
+  if (factor == 1) {
     // A large prime: the last element, then the others, which are split where they lie in
     // a tensor of their own.
     Value last = buildSlice(l, value, dim, extent - 1, 1);
@@ -157,6 +158,42 @@ static LogicalResult lowerRepeatInterleave(Lowering &l) {
   }
   return l.replaceWith(buildView(
       l.b, l.loc, source, AffineMap::get(type.getRank(), 0, results, l.b.getContext()), shape));
+}
+
+/// Elements start, start + step, ... of dim \p dim of \p base replaced by \p source: whole
+/// steps are split off, the first of each is the source's.
+static Value buildSteppedWrite(Lowering &l, Value base, Value source, int64_t dim, int64_t start,
+                               int64_t step) {
+  SmallVector<int64_t> shape(getTensorType(base).getShape());
+  int64_t extent = shape[dim], count = getTensorType(source).getDimSize(dim),
+          whole = std::min(count, (extent - start) / step), end = start + whole * step;
+  SmallVector<Value> parts;
+  if (start > 0)
+    parts.push_back(buildSlice(l, base, dim, 0, start));
+  if (whole > 0) {
+    SmallVector<int64_t> apart(shape), column(shape);
+    apart[dim] = column[dim] = whole;
+    apart.insert(apart.begin() + dim + 1, step);
+    column.insert(column.begin() + dim + 1, 1);
+    Value old = buildReshape(
+        l.b, l.loc, buildConcat(l, {buildSlice(l, base, dim, start, whole * step)}, dim), apart);
+    Value first = buildReshape(l.b, l.loc, buildSlice(l, source, dim, 0, whole), column);
+    Value both = buildConcat(l, {first, buildSlice(l, old, dim + 1, 1, step - 1)}, dim + 1);
+    shape[dim] = whole * step;
+    parts.push_back(buildReshape(l.b, l.loc, both, shape));
+  }
+  if (whole < count) { // the last step is cut off by the end
+    parts.push_back(buildSlice(l, source, dim, whole, 1));
+    ++end;
+  }
+  if (end < extent)
+    parts.push_back(buildSlice(l, base, dim, end, extent - end));
+  return buildConcat(l, parts, dim);
+}
+
+LogicalResult torch_lowering::lowerSteppedScatter(Lowering &l, int64_t dim, int64_t start,
+                                                  int64_t step) {
+  return l.replaceWith(buildSteppedWrite(l, l.getTensor(0), l.getTensor(1), dim, start, step));
 }
 
 void torch_lowering::addReorder(HandlerTable &table) {

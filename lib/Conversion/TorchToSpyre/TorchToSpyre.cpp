@@ -149,6 +149,7 @@ static HandlerTable makeTable() {
   addContractions(table);
   addAttention(table);
   addReorder(table);
+  addEinsum(table);
   table["torch.aten._assert_tensor_metadata"] = onTensor(lowerAssertMetadata);
   return table;
 }

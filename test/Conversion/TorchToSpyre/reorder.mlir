@@ -1,15 +1,15 @@
 // RUN: spyre-opt %s --split-input-file --convert-torch-to-spyre | FileCheck %s
 
-// Six elements: three pairs, each turned, then the three.
+// 32 elements: two runs of 16, each turned, then the two.
 // CHECK-LABEL: func.func @flip
-// CHECK: spyre.view %arg0[d0 * 2 + d1] : tensor<6xf16> -> tensor<3x2xf16>
-// CHECK: spyre.concat %{{.*}}, %{{.*}} along 1 : {{.*}} -> tensor<3x2xf16>
-// CHECK: spyre.concat %{{.*}}, %{{.*}}, %{{.*}} along 1 : {{.*}} -> tensor<1x3x2xf16>
-func.func @flip(%arg0: !torch.vtensor<[6],f16>) -> !torch.vtensor<[6],f16> {
+// CHECK: spyre.view %arg0[d0 * 16 + d1] : tensor<32xf16> -> tensor<2x16xf16>
+// CHECK: spyre.concat {{.*}} along 1 : {{.*}} -> tensor<2x16xf16>
+// CHECK: spyre.concat %{{.*}}, %{{.*}} along 1 : {{.*}} -> tensor<1x2x16xf16>
+func.func @flip(%arg0: !torch.vtensor<[32],f16>) -> !torch.vtensor<[32],f16> {
   %int0 = torch.constant.int 0
   %l = torch.prim.ListConstruct %int0 : (!torch.int) -> !torch.list<int>
-  %0 = torch.aten.flip %arg0, %l : !torch.vtensor<[6],f16>, !torch.list<int> -> !torch.vtensor<[6],f16>
-  return %0 : !torch.vtensor<[6],f16>
+  %0 = torch.aten.flip %arg0, %l : !torch.vtensor<[32],f16>, !torch.list<int> -> !torch.vtensor<[32],f16>
+  return %0 : !torch.vtensor<[32],f16>
 }
 
 // -----
@@ -66,4 +66,19 @@ func.func @negative_inside(%arg0: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4]
   %0 = torch.prims.convert_element_type %arg0, %int5 : !torch.vtensor<[4],f32>, !torch.int -> !torch.vtensor<[4],f16>
   %1 = torch.aten.neg %0 : !torch.vtensor<[4],f16> -> !torch.vtensor<[4],f16>
   return %1 : !torch.vtensor<[4],f16>
+}
+
+// -----
+
+// Every third row from 1 on: whole steps, then one that the end cuts off.
+// CHECK-LABEL: func.func @stepped_write
+// CHECK: spyre.concat %{{.*}}, %{{.*}} along 1 : tensor<2x1x4xf16>, tensor<2x2x4xf16> -> tensor<2x3x4xf16>
+// CHECK: spyre.concat %{{.*}}, %{{.*}}, %{{.*}} along 0 : tensor<1x4xf16>, tensor<6x4xf16>, tensor<1x4xf16> -> tensor<8x4xf16>
+func.func @stepped_write(%arg0: !torch.vtensor<[8,4],f16>, %arg1: !torch.vtensor<[3,4],f16>) -> !torch.vtensor<[8,4],f16> {
+  %int0 = torch.constant.int 0
+  %int1 = torch.constant.int 1
+  %int3 = torch.constant.int 3
+  %none = torch.constant.none
+  %0 = torch.aten.slice_scatter %arg0, %arg1, %int0, %int1, %none, %int3 : !torch.vtensor<[8,4],f16>, !torch.vtensor<[3,4],f16>, !torch.int, !torch.int, !torch.none, !torch.int -> !torch.vtensor<[8,4],f16>
+  return %0 : !torch.vtensor<[8,4],f16>
 }

@@ -221,7 +221,7 @@ TEST(Emit, Refusals) {
   EXPECT_EQ(
       getError(makePointwise("exp", {2, 2, 2, 2, 2, 2, 2, 2, 64}, {1, 1, 1, 1, 1, 1, 1, 1, 1}, 1),
                -1),
-      "the operation needs 9 dims, SuperDSC has names for 8");
+      "the operation needs 9 dims, which is not supported: SuperDSC has names for 8");
 
   // A slice that starts inside a stick, and one that stays inside of it.
   EmitOp op = makePointwise("exp", {64, 64}, {1, 1}, 1);

@@ -47,6 +47,20 @@ def ConvertTorchToSpyre : Pass<"convert-torch-to-spyre", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::spyre::SpyreDialect", "::mlir::func::FuncDialect"];
 }
 
+def SpyreRefineTorchShapes : Pass<"spyre-refine-torch-shapes", "::mlir::func::FuncOp"> {
+  let summary = "Sizes that a type leaves open and the operands tell";
+  let description = [{
+    Input: operations of torch. Lowering: a slice with constant bounds of a tensor with
+    known sizes gets its sizes where the exporter wrote `?`.
+
+    ```mlir
+    %1 = torch.aten.slice.Tensor %0, %int0, %int-4, %none, %int1
+        : !torch.vtensor<[10],f16>, ... -> !torch.vtensor<[?],f16>
+    // becomes ... -> !torch.vtensor<[4],f16>
+    ```
+  }];
+}
+
 def SpyreFoldTorchConstants : Pass<"spyre-fold-torch-constants", "::mlir::func::FuncOp"> {
   let summary = "Compute what no argument has a part in";
   let description = [{

@@ -19,6 +19,7 @@
 using namespace mlir;
 
 void mlir::spyre::buildL1Pipeline(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createSpyreRefineTorchShapes());
   pm.addNestedPass<func::FuncOp>(createSpyreFoldTorchConstants());
   pm.addPass(createConvertTorchToSpyre());
   pm.addPass(createCanonicalizerPass());
