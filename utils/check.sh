@@ -49,7 +49,7 @@ parts() {
   cat <<TABLE
 lit|quick|lit|$llvm_bin/lit -sv "$SPYRE_ROOT/test" --param build="$SPYRE_BUILD" --param llvm_tools="$llvm_bin" --param python="$python" -j $SPYRE_JOBS
 unit|quick|ctest|ctest --test-dir "$SPYRE_BUILD" --output-on-failure -j $SPYRE_JOBS
-runners|quick|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance" --ignore="$conformance/test_bad_input.py" --ignore="$conformance/test_failed_writes.py"
+runners|quick|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance" --ignore="$conformance/test_bad_input.py" --ignore="$conformance/test_failed_writes.py" --ignore="$conformance/test_outcomes_of_sets.py"
 bad-input|quick|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance/test_bad_input.py" "$conformance/test_failed_writes.py"
 fuzz|quick|summary|"$python" "$SPYRE_ROOT/test/fuzz/mutate.py" --count 250
 precision|quick|summary|"$python" "$SPYRE_ROOT/test/fuzz/precision.py" --count 50
@@ -58,15 +58,18 @@ bundles|quick|summary|"$python" "$conformance/bundles.py" "$data/superdsc/bundle
 tier1-O2|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O2
 unaligned-O2|quick|summary|"$python" "$conformance/programs.py" "$data/unaligned/cases.jsonl.gz" --no-host -O2
 ops-O2|quick|summary|"$python" "$conformance/programs.py" "$data/ops/cases.jsonl.gz" --no-host -O2
+failures-O2|quick|summary|"$python" "$conformance/programs.py" "$data/failures" --no-host -O2
 unaligned-O0-cores32|long|summary|"$python" "$conformance/programs.py" "$data/unaligned/cases.jsonl.gz" --no-host -O0 --cores 32
 tier1-O0|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O0
 ops-O0|long|summary|"$python" "$conformance/programs.py" "$data/ops/cases.jsonl.gz" --no-host -O0
+failures-O0|long|summary|"$python" "$conformance/programs.py" "$data/failures" --no-host -O0
 tier1-O0-cores32|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O0 --cores 32
 tier1-O2-cores1|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O2 --cores 1
 tier2-O2|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2
 tier2-O0|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O0
 tier2-O2-cores1|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2 --cores 1
-layers|long|summary|"$python" "$SPYRE_ROOT/test/e2e/generate_layers.py" --count 200 --allow-refusals --jobs $SPYRE_JOBS --out "$logs/layers" --run --no-host --jobs $SPYRE_JOBS
+outcomes|long|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance/test_outcomes_of_sets.py"
+layers|long|summary|"$python" "$SPYRE_ROOT/test/e2e/generate_layers.py" --count 200 --jobs $SPYRE_JOBS --out "$logs/layers" --run --no-host --jobs $SPYRE_JOBS
 TABLE
   if compgen -G "$SPYRE_ROOT/test/e2e/test_*.py" >/dev/null; then
     echo "e2e|quick|pytest|\"$python\" -m pytest -q -p no:cacheprovider \"$SPYRE_ROOT/test/e2e\""

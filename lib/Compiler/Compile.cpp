@@ -158,6 +158,21 @@ static int getLevel(ModuleOp module) {
   return level;
 }
 
+/// Marks the arguments at \p positions of the program as weights.
+static LogicalResult markWeights(ModuleOp module, ArrayRef<unsigned> positions) {
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (!func.isPublic())
+      continue;
+    for (unsigned position : positions) {
+      if (position >= func.getNumArguments())
+        return func.emitError() << "--weights names in" << position << "; the program has "
+                                << func.getNumArguments() << " arguments";
+      func.setArgAttr(position, mlir::spyre::kWeightAttr, UnitAttr::get(func.getContext()));
+    }
+  }
+  return success();
+}
+
 /// True if \p module has operations of torch.
 static bool isFromTorch(ModuleOp module) {
   return module
@@ -330,6 +345,8 @@ LogicalResult Compilation::run(const std::string &outputDirectory) {
   lower.optLevel = options.optLevel;
   lower.cores = options.cores;
   int level = getLevel(*module);
+  if (failed(markWeights(*module, options.weights)))
+    return failure();
   mlir::spyre::SpyreVerifyProvenanceOptions provenance;
   provenance.operations = isFromTorch(*module);
   auto l1 = [&](OpPassManager &pm) { ::spyre::compiler::buildL1Stage(pm); };

@@ -31,6 +31,10 @@ spyre::compiler::CompileFlags::CompileFlags(cl::OptionCategory &category)
            cl::init("2026-08"), cl::cat(category)),
       device("device", cl::desc("Device variant (default spyre)"), cl::init("spyre"),
              cl::cat(category)),
+      weights("weights",
+              cl::desc("Arguments that are weights, e.g. in1,in3-in9: laid out on the device as "
+                       "their readers want them"),
+              cl::value_desc("list"), cl::cat(category)),
       dumpStages("dump-stages", cl::desc("Write the program after each stage into this folder"),
                  cl::value_desc("dir"), cl::cat(category)),
       report("report", cl::desc("Write an HTML page about the compiled program"),
@@ -39,6 +43,27 @@ spyre::compiler::CompileFlags::CompileFlags(cl::OptionCategory &category)
                     cl::desc("Say in the report how long stages took; it then differs each time"),
                     cl::cat(category)),
       pretty("pretty", cl::desc("Indent JSON"), cl::cat(category)) {}
+
+/// "in1,in3-in9" as positions; false if \p text is something else.
+static bool parseWeights(StringRef text, std::vector<unsigned> &positions) {
+  SmallVector<StringRef> terms;
+  text.split(terms, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  constexpr unsigned kMost = 1u << 16;
+  for (StringRef term : terms) {
+    auto [first, last] = term.split('-');
+    unsigned from, to;
+    if (!first.consume_front("in") || first.getAsInteger(10, from))
+      return false;
+    to = from;
+    if (term.contains('-') && (!last.consume_front("in") || last.getAsInteger(10, to)))
+      return false;
+    if (to < from || to >= kMost)
+      return false;
+    for (unsigned i = from; i <= to; ++i)
+      positions.push_back(i);
+  }
+  return true;
+}
 
 std::variant<spyre::compiler::CompileOptions, std::string>
 spyre::compiler::makeOptions(const CompileFlagValues &flags) {
@@ -59,6 +84,9 @@ spyre::compiler::makeOptions(const CompileFlagValues &flags) {
   if (flags.cores < 0 || flags.cores > found->getNumCores())
     return "--cores=" + std::to_string(flags.cores) + ": the device has " +
            std::to_string(found->getNumCores()) + " cores";
+  if (!parseWeights(flags.weights, options.weights))
+    return "--weights=" + flags.weights +
+           ": a list of arguments or ranges is wanted, e.g. in1,in3-in9";
   options.optLevel = flags.optLevel;
   options.cores = flags.cores;
   options.device = flags.device;
@@ -77,7 +105,7 @@ spyre::compiler::CompileFlags::getOptions() const {
   if (cores.getNumOccurrences() && cores < 1)
     return "--cores=" + std::to_string(cores) + ": at least one core is needed";
   auto options = makeOptions(
-      {optLevel, cores, target, form, device, dumpStages, report, pretty, reportSeconds});
+      {optLevel, cores, target, form, device, dumpStages, report, weights, pretty, reportSeconds});
   if (auto *made = std::get_if<CompileOptions>(&options))
     made->configure = [](mlir::PassManager &pm) {
       mlir::applyDefaultTimingPassManagerCLOptions(pm);

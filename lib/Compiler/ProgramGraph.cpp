@@ -76,6 +76,12 @@ ProgramGraph splitProgram(OwningOpRef<ModuleOp> module) {
   Block &body = program.getBody().front();
   for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands()))
     names.try_emplace(value, ("out" + Twine(i)).str());
+  // A weight has one layout: only where it is passed once does its reader decide.
+  auto isWeight = [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && argument.hasOneUse() &&
+           program.getArgAttr(argument.getArgNumber(), mlir::spyre::kWeightAttr);
+  };
   llvm::StringMap<size_t> bundles;
   size_t numTemporaries = 0;
   for (auto call : body.getOps<func::CallOp>()) {
@@ -91,6 +97,10 @@ ProgramGraph splitProgram(OwningOpRef<ModuleOp> module) {
     auto callee = *graph.bundles[entry->second]->getOps<func::FuncOp>().begin();
     BundleCall launch{entry->second, {}, {}};
     for (auto [i, operand] : llvm::enumerate(call.getOperands())) {
+      if (isNew && isWeight(operand))
+        callee.setArgAttr(i, mlir::spyre::kWeightAttr, UnitAttr::get(callee.getContext()));
+      else if (!isWeight(operand))
+        callee.removeArgAttr(i, mlir::spyre::kWeightAttr);
       launch.inputs.push_back(names.lookup(operand));
       if (operand.getDefiningOp())
         callee.setArgAttr(i, mlir::spyre::kTailAttr,

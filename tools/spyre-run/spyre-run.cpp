@@ -360,6 +360,12 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "spyre-run: %s (--help shows the usage)\n", error->message.c_str());
     return 2;
   }
+  // A wrong value of a flag is wrong usage whatever the input is.
+  auto flags = compiler::makeOptions(std::get<RunOptions>(parsed).compile);
+  if (auto *message = std::get_if<std::string>(&flags)) {
+    std::fprintf(stderr, "spyre-run: error: %s\n", message->c_str());
+    return 2;
+  }
   // Arrays come in the sizes that files ask for.
   try {
     return run(std::get<RunOptions>(parsed));

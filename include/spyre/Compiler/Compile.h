@@ -32,6 +32,9 @@ struct CompileOptions {
   std::string device = "spyre";    ///< variant name
   std::string target = "superdsc"; ///< or "ktir"
   std::string superdscForm = "2026-08";
+  /// Positions of arguments that are weights: their device layout is what their readers
+  /// want, and the caller lays them out (once for many runs).
+  std::vector<unsigned> weights;
   bool pretty = false;
   std::string dumpStages;     ///< directory for one file a stage, or empty
   std::string report;         ///< HTML file to write, or empty

@@ -331,6 +331,7 @@ void LayoutAssigner::makeOperandFit(DeviceOpInterface op, unsigned input, Stick 
   AffineMap map = op.getInputMap(input);
   switch (plan.kind) {
   case OperandPlan::Fits:
+    copies.keepLayout(value);
     return;
   case OperandPlan::Restickify: {
     Value copy = copies.getWithStick(value, plan.logical);
@@ -650,6 +651,7 @@ LogicalResult LayoutAssigner::assign(DeviceOpInterface op) {
 LogicalResult LayoutAssigner::assignReturn(func::ReturnOp op) {
   for (OpOperand &operand : op->getOpOperands()) {
     Value value = operand.get();
+    copies.keepLayout(value);
     auto type = cast<RankedTensorType>(value.getType());
     auto plain = RankedTensorType::get(type.getShape(), type.getElementType());
     LayoutAttr wanted = makeLayout(plain, plain.getRank() - 1);
@@ -716,8 +718,11 @@ LogicalResult LayoutAssigner::run() {
       ok = false;
       continue;
     }
-    if (!getLayout(argument))
+    if (!getLayout(argument)) {
       setDefaultLayout(argument);
+      if (func.getArgAttr(argument.getArgNumber(), kWeightAttr))
+        copies.addWeight(argument);
+    }
   }
   if (!ok)
     return failure();

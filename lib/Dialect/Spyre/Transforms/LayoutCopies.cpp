@@ -179,6 +179,12 @@ Value LayoutCopies::getWithStick(Value value, int64_t dim) {
   if (Value known = restickified.lookup(key))
     return known;
   RankedTensorType type = getRanked(value);
+  if (undecided.erase(value)) {
+    // The caller lays a weight out as its first reader wants it.
+    setLayout(value,
+              makeLayout(RankedTensorType::get(type.getShape(), type.getElementType()), dim));
+    return value;
+  }
   Value source = value;
   if (auto constant = value.getDefiningOp<ConstantOp>()) {
     // The host lays a constant out as its readers want it.
@@ -220,7 +226,7 @@ LayoutAttr LayoutCopies::getLayoutWithStick(Value value, int64_t dim) const {
     return getLayout(value);
   RankedTensorType type = getRanked(value);
   LayoutAttr plain = makeLayout(RankedTensorType::get(type.getShape(), type.getElementType()), dim);
-  if (stick < 0 || value.getDefiningOp<ConstantOp>())
+  if (stick < 0 || value.getDefiningOp<ConstantOp>() || undecided.contains(value))
     return plain;
   if (!canRestickify(value))
     return getWideLayoutWithStick(value, dim);
@@ -235,7 +241,8 @@ LayoutAttr LayoutCopies::getLayoutWithStick(Value value, int64_t dim) const {
 
 int64_t LayoutCopies::getWithStickCost(Value value, int64_t dim) const {
   int64_t stick = getStickDim(getLayout(value));
-  if (stick == dim || restickified.count({value, dim}) || value.getDefiningOp<ConstantOp>())
+  if (stick == dim || restickified.count({value, dim}) || value.getDefiningOp<ConstantOp>() ||
+      undecided.contains(value))
     return 0;
   if (!canRestickify(value))
     return getWideCost(value, dim);

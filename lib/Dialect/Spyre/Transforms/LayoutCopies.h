@@ -61,6 +61,11 @@ class LayoutCopies {
 public:
   explicit LayoutCopies(func::FuncOp func) : func(func), builder(func.getContext()), tails(func) {}
 
+  /// \p weight, an argument, has whatever layout its first reader wants.
+  void addWeight(Value weight) { undecided.insert(weight); }
+  /// Something reads \p value as it lies.
+  void keepLayout(Value value) { undecided.erase(value); }
+
   TailAnalysis &getTails() { return tails; }
   /// A movement was asked for that the device has not got; an error says which.
   bool hasFailed() const { return failed; }
@@ -139,7 +144,8 @@ private:
   bool failed = false;
   llvm::MapVector<std::pair<Value, int64_t>, Value> restickified, padded;
   llvm::MapVector<Value, Value> spread;
-  llvm::DenseSet<Value> regions; ///< what getRegion has made
+  llvm::DenseSet<Value> regions;   ///< what getRegion has made
+  llvm::DenseSet<Value> undecided; ///< weights that nothing has read yet
   llvm::MapVector<Type, Value> zeros;
   /// By value and (map, extents, stick, zeroTail) as an attribute.
   llvm::MapVector<std::pair<Value, Attribute>, Part> parts;

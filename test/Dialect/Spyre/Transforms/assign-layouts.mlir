@@ -79,3 +79,14 @@ func.func @product_of_number(%y: tensor<64x128xf16>) -> tensor<4x128xf16> {
   %0 = spyre.batchmatmul (d0 = 4, d1 = 128, d2 = 64) ins(%c[], %y[d2, d1]) -> [d0, d1] : tensor<f16>, tensor<64x128xf16> -> tensor<4x128xf16>
   return %0 : tensor<4x128xf16>
 }
+
+// -----
+
+// A weight is laid out as the product wants it; the same argument otherwise is moved.
+// CHECK-LABEL: func.func @weight
+// CHECK-SAME: %arg1: tensor<192x128xf16, #spyre.layout<[3, 128, 64], order [1, 0]
+// CHECK-NEXT: spyre.batchmatmul
+func.func @weight(%x: tensor<32x128xf16>, %w: tensor<192x128xf16> {spyre.weight}) -> tensor<32x192xf16> {
+  %0 = spyre.batchmatmul (d0 = 32, d1 = 192, d2 = 128) ins(%x[d0, d2], %w[d1, d2]) -> [d0, d1] : tensor<32x128xf16>, tensor<192x128xf16> -> tensor<32x192xf16>
+  return %0 : tensor<32x192xf16>
+}
