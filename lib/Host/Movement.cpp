@@ -224,15 +224,18 @@ static bool cumulate(Call &call) {
   for (size_t d = *dim + 1; d < source->shape.size(); ++d)
     inner *= source->shape[d];
   std::vector<double> sums(inner);
-  std::vector<int64_t> integerSums(inner);
+  std::vector<uint64_t> integerSums(inner); // which wrap
   for (int64_t i = 0, n = source->getNumElements(); i < n; ++i) {
     int64_t lane = i % inner;
     if (i / inner % extent == 0)
-      sums[lane] = integerSums[lane] = 0;
-    if (source->isFloat())
-      call.set(i, sums[lane] += source->numbers[i]);
+      sums[lane] = 0, integerSums[lane] = 0;
+    // Each element in the result's type, then the sum.
+    call.copy(i, *source, i);
+    if (call.result.isFloat())
+      call.set(i, sums[lane] += call.result.numbers[i]);
     else
-      call.set(i, integerSums[lane] += source->integers[i]);
+      call.set(i, static_cast<int64_t>(integerSums[lane] +=
+                                       static_cast<uint64_t>(call.result.integers[i])));
   }
   return true;
 }

@@ -9,7 +9,7 @@
 # PyTorch's result and the float64 reference are computed from those. A case is
 # one operation at one shape in one form of text; the forms that an exporter
 # writes alike are written once. Needs PyTorch and torch-mlir.
-"""Activations, comparisons, reductions, norms and attention at shapes that fit no stick."""
+"""Activations, comparisons, reductions, norms, attention, movement, masks at shapes that fit no stick."""
 
 import argparse
 import base64
@@ -23,6 +23,7 @@ import zlib
 import numpy as np
 import torch
 import torch.nn.functional as F
+from op_kinds import OPERATIONS as MORE_OPERATIONS
 from torch_mlir import fx
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "conformance"))
@@ -83,6 +84,16 @@ class Draw:
     def integers(self, *shape, low=-3, high=4):
         """Few values, so that equal ones meet."""
         return self.exact(self.random.integers(low, high, shape))
+
+    def float32(self, *shape):
+        """float32 whatever the program's dtype, with 16 fraction bits: none of the 16-bit formats holds them."""
+        return shorten(self.random.standard_normal(shape), 16)
+
+    def int64(self, *shape):
+        return self.random.integers(-1000, 1000, shape)
+
+    def int32(self, *shape):
+        return self.int64(*shape).astype(np.int32)
 
     def wide(self, *shape):
         """Magnitudes from 2^-10 to 2^15."""
@@ -384,6 +395,7 @@ OPERATIONS = {
     "attention_bool": attention("bool"),
     "attention_float": attention("float"),
     "attention_lowest": attention("lowest"),
+    **MORE_OPERATIONS,
 }
 
 
@@ -397,17 +409,31 @@ def encode(array, dtype):
     return [dtype, list(array.shape), base64.b64encode(array.tobytes()).decode()]
 
 
-def to_tensor(array, dtype):
-    array = np.ascontiguousarray(array)
-    return torch.from_numpy(array) if array.dtype == np.bool_ else torch.from_numpy(array).to(dtype)
+def dtype_of(array, dtype):
+    """Draws are float64 where they stand for the program's dtype; others have a type of their own."""
+    return dtype if array.dtype == np.float64 else array.dtype.name
 
 
-def shorten(values):
-    """float32 with 15 fraction bits: far finer than 16-bit results, and it compresses."""
+def to_tensor(array, dtype, wide=False):
+    array = np.ascontiguousarray(array) if array.ndim else array
+    kind = dtype_of(array, dtype)
+    if wide and kind.startswith(("float", "bfloat")):
+        kind = "float64"
+    return torch.from_numpy(array).to(getattr(torch, kind))
+
+
+def encode_input(array, dtype):
+    kind = dtype_of(array, dtype)
+    return encode(array if kind == array.dtype.name else formats.from_float64(array, kind), kind)
+
+
+def shorten(values, bits=15):
+    """float32 with few fraction bits: 15 are far finer than 16-bit results, and they compress."""
     values = np.asarray(values, np.float32)
-    bits = np.frombuffer(values.tobytes(), np.uint32).reshape(values.shape)
-    bits = np.where(np.isfinite(values), (bits + 0x80) & np.uint32(0xFFFFFF00), bits).astype(np.uint32)
-    return np.frombuffer(bits.tobytes(), np.float32).reshape(values.shape)
+    unit = 1 << (23 - bits)
+    raw = np.frombuffer(values.tobytes(), np.uint32).reshape(values.shape)
+    raw = np.where(np.isfinite(values), (raw + unit // 2) & np.uint32(2**32 - unit), raw).astype(np.uint32)
+    return np.frombuffer(raw.tobytes(), np.float32).reshape(values.shape)
 
 
 def flatten(results):
@@ -420,20 +446,23 @@ def make_cases(operation, number, options):
     draw = Draw(options.dtype, name, options.seed, options.elements)
     function, arrays = OPERATIONS[operation](draw)
     module = Function(function).eval()
-    dtype = getattr(torch, options.dtype)
-    inputs = [to_tensor(array, dtype) for array in arrays]
+    arrays = [np.asarray(array) for array in arrays]
+    inputs = [to_tensor(array, options.dtype) for array in arrays]
     with torch.no_grad():
         outs = flatten(module(*inputs))
-        refs = flatten(module(*[to_tensor(array, torch.float64) for array in arrays]))
+        refs = flatten(module(*[to_tensor(array, options.dtype, wide=True) for array in arrays]))
     outputs, references = [], []
     for out, ref in zip(outs, refs):
         kind = str(out.dtype).removeprefix("torch.")
-        if out.dtype == torch.bool:
+        if not out.is_floating_point():
             outputs.append(encode(out.numpy(), kind))
             references.append(None)
+        elif kind == "float32":
+            outputs.append(encode(out.numpy(), kind))
+            references.append(encode(shorten(ref.double().numpy(), 23), kind))
         else:
             outputs.append(encode(formats.from_float64(out.double().numpy(), kind), kind))
-            references.append(encode(shorten(ref.to(torch.float64).numpy().astype(np.float32)), "float32"))
+            references.append(encode(shorten(ref.double().numpy()), "float32"))
     cases, texts = [], set()
     for form in options.forms.split(","):
         text = str(fx.export_and_import(module, *inputs, func_name=operation, **FORMS[form]))
@@ -449,12 +478,7 @@ def make_cases(operation, number, options):
                 "tier": 2,
                 "expect": "value-or-named-refusal" if operation in REFUSABLE else "value",
                 "mlir": text,
-                "inputs": [
-                    encode(a, "bool")
-                    if a.dtype == np.bool_
-                    else encode(formats.from_float64(np.asarray(a), options.dtype), options.dtype)
-                    for a in arrays
-                ],
+                "inputs": [encode_input(array, options.dtype) for array in arrays],
                 "outputs": outputs,
                 "refs": references,
             }

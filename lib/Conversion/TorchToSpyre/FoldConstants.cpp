@@ -79,8 +79,15 @@ static void readElement(host::Array &array, const char *bytes, int64_t i) {
   }
 }
 
-/// The types that an array can be computed in.
+/// The type that an array of torch's element type \p element is computed in.
 static std::optional<HostType> getComputedType(Type element) {
+  if (!element)
+    return std::nullopt;
+  if (auto integer = dyn_cast<IntegerType>(element); integer && !integer.isSignless()) {
+    if (integer.isUnsigned())
+      return integer.getWidth() == 8 ? std::optional(HostType::UInt8) : std::nullopt;
+    element = IntegerType::get(element.getContext(), integer.getWidth());
+  }
   std::optional<HostType> type = getHostType(element);
   if (!type)
     return std::nullopt;
@@ -101,8 +108,9 @@ static std::optional<HostType> getComputedType(Type element) {
   }
 }
 
-static std::optional<host::Array> toArray(ElementsAttr elements, RankedTensorType type) {
-  std::optional<HostType> dtype = getComputedType(type.getElementType());
+static std::optional<host::Array> toArray(ElementsAttr elements, Type element,
+                                          RankedTensorType type) {
+  std::optional<HostType> dtype = getComputedType(element);
   int64_t count = type.getNumElements();
   if (!dtype || count > kMaxLiteralElements)
     return std::nullopt;
@@ -120,7 +128,7 @@ static std::optional<host::Array> toArray(ElementsAttr elements, RankedTensorTyp
       }
       return array;
     }
-    bool isUnsigned = array.dtype == HostType::Bool || dense.getElementType().isUnsignedInteger();
+    bool isUnsigned = array.dtype == HostType::Bool || array.dtype == HostType::UInt8;
     for (auto [i, value] : llvm::enumerate(dense.getValues<APInt>()))
       array.integers[i] =
           isUnsigned ? static_cast<int64_t>(value.getZExtValue()) : value.getSExtValue();
@@ -226,7 +234,7 @@ const host::Array *ConstantFolder::getArray(Value value) {
     if (ElementsAttr literal = torch_reader::getTensorLiteral(value))
       if (RankedTensorType type = torch_lowering::convertTensorType(value.getType());
           type && type.hasStaticShape())
-        array = toArray(literal, type);
+        array = toArray(literal, torch_reader::getTensorElementType(value.getType()), type);
     known = arrays.try_emplace(value, std::move(array)).first;
   }
   return known->second ? &*known->second : nullptr;
@@ -311,7 +319,8 @@ void ConstantFolder::fold(Operation *op) {
   RankedTensorType type = torch_lowering::convertTensorType(op->getResult(0).getType());
   if (!type || !type.hasStaticShape() || type.getNumElements() > kMaxElements)
     return;
-  std::optional<HostType> dtype = getComputedType(type.getElementType());
+  std::optional<HostType> dtype =
+      getComputedType(torch_reader::getTensorElementType(op->getResult(0).getType()));
   if (!dtype)
     return;
   // From numbers, or from what was made of them: not from the program's literals alone.

@@ -90,6 +90,56 @@ TEST(Evaluate, BroadcastsAndKeepsIntegers) {
             (Integers{2, 1, 0}));
 }
 
+TEST(Evaluate, ComputesInTheOperandsTypes) {
+  // 0.7 is rounded like the elements it is compared with.
+  EXPECT_EQ(
+      run("aten.ge.Scalar", {floats({1}, {static_cast<float>(0.7)}), 0.7}, HostType::Bool, {1})
+          .integers,
+      (Integers{1}));
+  Array half = floats({1}, {roundTo(HostType::Float16, 0.7)}, HostType::Float16);
+  EXPECT_EQ(run("aten.eq.Scalar", {half, 0.7}, HostType::Bool, {1}).integers, (Integers{1}));
+  // An integer array beside a float number is f32: 16777217 is none.
+  EXPECT_EQ(
+      run("aten.eq.Scalar", {ints({1}, {16777217}), 16777216.0}, HostType::Bool, {1}).integers,
+      (Integers{1}));
+  // Quotients of f32: 0.9f / 0.1f is not 9 in double.
+  float nine = 9 * 0.1f;
+  EXPECT_EQ(run("aten.div.Tensor_mode",
+                {floats({1}, {nine}), floats({1}, {0.1f}), std::string("trunc")}, HostType::Float32,
+                {1})
+                .numbers[0],
+            std::trunc(nine / 0.1f));
+}
+
+TEST(Evaluate, IntegersStayExactAndWrap) {
+  int64_t large = (int64_t(1) << 62) + 1;
+  EXPECT_EQ(run("aten.neg", {ints({1}, {large})}, HostType::Int64, {1}).integers[0], -large);
+  EXPECT_EQ(run("aten.remainder.Scalar", {ints({1}, {large}), int64_t(1001)}, HostType::Int64, {1})
+                .integers[0],
+            large % 1001);
+  EXPECT_EQ(run("aten.floor_divide", {ints({2}, {-large, large}), int64_t(2)}, HostType::Int64, {2})
+                .integers,
+            (Integers{-(int64_t(1) << 61) - 1, int64_t(1) << 61}));
+  EXPECT_EQ(run("aten.pow.Tensor_Scalar", {ints({2}, {3, -2}), int64_t(39)}, HostType::Int64, {2})
+                .integers,
+            (Integers{4052555153018976267, -(int64_t(1) << 39)}));
+  EXPECT_EQ(run("aten.clamp", {ints({3}, {-large, 0, large}), int64_t(-5), int64_t(large - 1)},
+                HostType::Int64, {3})
+                .integers,
+            (Integers{-5, 0, large - 1}));
+  EXPECT_EQ(run("aten.sub.Scalar", {ints({1}, {0}, HostType::UInt8), int64_t(3), int64_t(1)},
+                HostType::UInt8, {1})
+                .integers[0],
+            253);
+  EXPECT_EQ(run("aten.cumsum", {floats({3}, {0.7, 0.7, 1.7}), int64_t(0), int64_t(4)},
+                HostType::Int64, {3})
+                .integers,
+            (Integers{0, 0, 1}));
+  EXPECT_EQ(
+      whyNot("aten.remainder.Scalar", {ints({1}, {1}), int64_t(0)}, HostType::Int64, {1}),
+      "'aten.remainder.Scalar': an integer is divided by zero, or raised to a negative power");
+}
+
 TEST(Evaluate, Selection) {
   Array mask = ints({2, 2}, {1, 0, 0, 1}, HostType::Bool);
   EXPECT_EQ(run("aten.where.self", {mask, floats({}, {5}), floats({2}, {1, 2})}, HostType::Float32,

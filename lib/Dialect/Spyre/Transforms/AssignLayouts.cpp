@@ -679,6 +679,22 @@ LogicalResult LayoutAssigner::assignReturn(func::ReturnOp op) {
   return success();
 }
 
+/// An integer of \p constant that the device's integers cannot hold, if it has one.
+static std::optional<int64_t> getBeyondInt32(ConstantOp constant) {
+  auto elements = dyn_cast<DenseIntElementsAttr>(constant.getValue());
+  if (!elements || elements.getElementType().getIntOrFloatBitWidth() <= 32)
+    return std::nullopt;
+  auto isBeyond = [](const APInt &value) { return !value.isSignedIntN(32); };
+  if (elements.isSplat()) {
+    APInt value = elements.getSplatValue<APInt>();
+    return isBeyond(value) ? std::optional(value.getSExtValue()) : std::nullopt;
+  }
+  for (const APInt &value : elements.getValues<APInt>())
+    if (isBeyond(value))
+      return value.getSExtValue();
+  return std::nullopt;
+}
+
 /// Sizes and points up to here can be padded and counted in 64 bits.
 static constexpr int64_t kMaxElements = int64_t(1) << 48;
 static constexpr int64_t kMaxPoints = int64_t(1) << 50;
@@ -737,6 +753,10 @@ LogicalResult LayoutAssigner::run() {
     } else if (auto constant = dyn_cast<ConstantOp>(op)) {
       if (!supported(constant.getResult(), &op))
         return failure();
+      if (std::optional<int64_t> beyond = getBeyondInt32(constant))
+        return op.emitError() << "the number " << *beyond << " of a constant of type "
+                              << constant.getType()
+                              << " is not supported: the device's integers have 32 bits";
       if (!getLayout(constant.getResult()))
         setDefaultLayout(constant.getResult());
       copies.getTails().update(constant);

@@ -1,0 +1,473 @@
+# op_kinds.py - Movement, masks, repeated values, no elements, overflow: for generate_ops.py
+#
+# Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Each entry of OPERATIONS is a function of generate_ops.Draw that returns a function
+# of tensors and its arrays. What no argument has a part in (positions and masks of
+# them) is written in the function, so that the exporter leaves it to the compiler.
+"""Kinds of small programs whose parts change places, repeat, vanish, overflow or are constants."""
+
+import torch
+import torch.nn.functional as F
+
+INF = float("inf")
+HALF = torch.float16
+
+
+def along(dim, piece):
+    """An index of `piece` along one dim and everything along those before it."""
+    return (slice(None),) * dim + (piece,)
+
+
+def numbered(draw, low, high):
+    return int(draw.random.integers(low, high))
+
+
+def some_dim(draw, shape):
+    return numbered(draw, 0, len(shape))
+
+
+def some_slice(draw, size, steps=(1,)):
+    start = numbered(draw, 0, size)
+    stop = numbered(draw, start + 1, size + 1)
+    return slice(start, stop, int(draw.random.choice(steps)))
+
+
+# --- order and place ---------------------------------------------------------
+
+
+def flip(draw, shape=None):
+    shape = shape or draw.shape()
+    dim = some_dim(draw, shape)
+    return (lambda x: x.flip(dim)), [draw.normal(*shape)]
+
+
+def flip_all(draw):
+    shape = draw.shape()
+    return (lambda x: x.flip(list(range(len(shape))))), [draw.normal(*shape)]
+
+
+def flip_softmax(draw):
+    shape = draw.shape()
+    dim = some_dim(draw, shape)
+    return (lambda x: torch.softmax(x.flip(dim), -1)), [draw.normal(*shape)]
+
+
+def triangle(function):
+    def build(draw):
+        shape = draw.shape()
+        diagonal = numbered(draw, -max(shape), max(shape) + 1)
+        return (lambda x: function(x, diagonal)), [draw.normal(*shape)]
+
+    return build
+
+
+def copy_into_slice(draw):
+    shape = draw.shape()
+    dim = some_dim(draw, shape)
+    piece = some_slice(draw, shape[dim])
+    target = list(shape)
+    target[dim] = piece.stop - piece.start
+
+    def function(x, y):
+        result = x.clone()
+        result[along(dim, piece)] = y
+        return result
+
+    return function, [draw.normal(*shape), draw.normal(*target)]
+
+
+def copy_row_into_zeros(draw):
+    shape = draw.shape(2)
+    piece = some_slice(draw, shape[0])
+
+    def function(x, y):
+        result = torch.zeros_like(x)
+        result[piece] = y
+        result[:, 0] = x[:, -1]
+        return result
+
+    return function, [draw.normal(*shape), draw.normal(shape[1])]
+
+
+def matrix_transpose(draw):
+    shape = draw.shape()
+    return (lambda x: x.mT + 1), [draw.normal(*shape)]
+
+
+def repeat_interleave(draw):
+    shape = draw.shape()
+    dim, times = some_dim(draw, shape), numbered(draw, 1, 4)
+    return (lambda x: x.repeat_interleave(times, dim)), [draw.normal(*shape)]
+
+
+def repeat_heads(draw):
+    shape, times = draw.shape(2), numbered(draw, 2, 4)
+    arrays = [draw.normal(2, *shape), draw.normal(2 * times, *shape)]
+    return (lambda x, y: (x.repeat_interleave(times, 0) * y).mean(0)), arrays
+
+
+def roll(draw):
+    shape = draw.shape()
+    dim = some_dim(draw, shape)
+    shift = numbered(draw, 0, shape[dim] + 1)
+    return (lambda x: x.roll(shift, dim)), [draw.normal(*shape)]
+
+
+# --- f32, integers, bool -----------------------------------------------------
+
+
+def of_type(make, kind):
+    """A kind of movement of float32, int64, int32 or bool values."""
+
+    def build(draw):
+        shape = draw.shape()
+        dim = some_dim(draw, shape)
+        order = [int(d) for d in draw.random.permutation(len(shape))]
+        function, count = make(draw, shape, dim, order)
+        return function, [getattr(draw, kind)(*shape) for _ in range(count)]
+
+    return build
+
+
+def permuted(draw, shape, dim, order):
+    return (lambda x: x.permute(order).contiguous()), 1
+
+
+def joined(draw, shape, dim, order):
+    return (lambda x, y: torch.cat([x, y], dim)), 2
+
+
+def stacked(draw, shape, dim, order):
+    return (lambda x, y: torch.stack([x, y, x], dim)), 2
+
+
+def sliced(draw, shape, dim, order):
+    index = along(dim, some_slice(draw, shape[dim]))
+    return (lambda x: x[index].contiguous()), 1
+
+
+def padded(draw, shape, dim, order):
+    return (lambda x: F.pad(x, (1, 2))), 1
+
+
+def reversed_(draw, shape, dim, order):
+    return (lambda x: x.flip(dim)), 1
+
+
+def reduced(function):
+    def make(draw, shape, dim, order):
+        keep = bool(draw.random.integers(2))
+        return (lambda x: function(x.permute(order), -1, keep)), 1
+
+    return of_type(make, "float32")
+
+
+def transposed_sum(draw):
+    rows, columns = draw.shape(2)
+    return (lambda x, y: x.t() + y), [draw.float32(rows, columns), draw.float32(columns, rows)]
+
+
+def transposed_softmax(draw):
+    return (lambda x: torch.softmax(x.t(), -1)), [draw.float32(*draw.shape(2))]
+
+
+def transposed_layer_norm(draw):
+    rows, columns = draw.shape(2)
+    arrays = [draw.float32(rows, columns), draw.float32(rows), draw.float32(rows)]
+    return (lambda x, w, b: F.layer_norm(x.t(), (rows,), w, b)), arrays
+
+
+def transposed_batch_norm(draw):
+    channels, length = int(draw.random.choice((3, 31, 64, 65))), draw.size(9)
+    arrays = [draw.float32(2, length, channels), draw.float32(channels), abs(draw.float32(channels)) + 0.25]
+    return (lambda x, m, v: F.batch_norm(x.transpose(1, 2), m, v)), arrays
+
+
+def mixed_transpose(draw):
+    rows, columns = draw.shape(2)
+    arrays = [draw.normal(rows, columns), draw.float32(columns, rows)]
+    return (lambda x, y: (x.float().t() + y).to(x.dtype)), arrays
+
+
+# --- positions and masks of them ---------------------------------------------
+
+
+def of_positions(make):
+    """x beside a value of positions: make(n, m) -> rows of n by m, or m of them."""
+
+    def build(draw):
+        rows, columns = draw.shape(2)
+
+        def function(x):
+            value = make(rows, columns)
+            if value.dtype == torch.bool:
+                return torch.where(value, x, -1.5)
+            return x + value.to(x.dtype)
+
+        return function, [draw.normal(rows, columns)]
+
+    return build
+
+
+def causal(n, m):
+    return torch.arange(n)[:, None] >= torch.arange(m)
+
+
+def window(n, m):
+    return (torch.arange(n)[:, None] - torch.arange(m)).abs() < 7
+
+
+def lower_ones(n, m):
+    return torch.ones(n, m, dtype=torch.bool).tril(-1)
+
+
+def of_integers(function):
+    """Positions from -m/2 on."""
+    return of_positions(lambda n, m: function(torch.arange(m) - m // 2))
+
+
+def masked_scores(make):
+    def build(draw):
+        rows, columns = draw.shape(2)
+        return (lambda x: torch.softmax(x + make(rows, columns), -1)), [draw.normal(rows, columns)]
+
+    return build
+
+
+def infinite_triangle(n, m):
+    return torch.full((n, m), -INF, dtype=HALF).triu(1)
+
+
+def lowest_triangle(n, m):
+    return (1.0 - causal(n, m).to(HALF)) * torch.finfo(HALF).min
+
+
+def distances(n, m):
+    return (-(torch.arange(n)[:, None] - torch.arange(m)).abs() * 0.0625).to(HALF)
+
+
+def rotary_table(n, m):
+    frequencies = 1.0 / (10000.0 ** (torch.arange(0, 2 * m, 2).float() / (2 * m)))
+    return torch.outer(torch.arange(n).float(), frequencies).cos()
+
+
+def constants_only(draw):
+    """Results that no argument has a part in, beside one that depends on it."""
+    n = draw.size()
+
+    def function(x):
+        positions = torch.arange(n)
+        return positions.flip(0), positions.cumsum(0), (positions % 3 == 0).cumsum(0), positions > 2.5, x * 2
+
+    return function, [draw.normal(3)]
+
+
+# --- repeated values ---------------------------------------------------------
+
+
+def of_repeated(function, values="normal"):
+    """A reduction of a value that one dim only repeats."""
+
+    def build(draw):
+        shape = draw.shape()
+        short = list(shape)
+        short[some_dim(draw, shape)] = 1
+        dim = some_dim(draw, shape)
+        return (lambda x: function(x.expand(shape), dim)), [getattr(draw, values)(*short)]
+
+    return build
+
+
+def sum_of_two(draw):
+    rows, columns = draw.shape(2)
+    dim = numbered(draw, 0, 2)
+    return (lambda x, y: (x * y).sum(dim)), [draw.normal(rows, 1), draw.normal(1, columns)]
+
+
+def sum_of_joined(draw):
+    rows, columns = draw.shape(2)
+    function = lambda x, y: torch.cat([x.expand(rows, columns), y], 0).sum(0)  # noqa: E731
+    return function, [draw.normal(1, columns), draw.normal(rows, columns)]
+
+
+def mean_of_constant(draw):
+    shape = draw.shape()
+    dim = some_dim(draw, shape)
+    return (lambda x: torch.full(shape, 0.75, dtype=x.dtype).mean(dim) + x), [draw.normal(1)]
+
+
+def matmul_of_repeated(draw):
+    (rows, inner), columns = draw.shape(2), draw.size(65)
+    short = [(rows, 1), (1, inner), (1, 1)][numbered(draw, 0, 3)]
+    return (lambda x, y: x.expand(rows, inner) @ y), [draw.normal(*short), draw.normal(inner, columns)]
+
+
+def matmul_of_constants(draw):
+    (rows, inner), columns = draw.shape(2), draw.size(65)
+    function = lambda x: torch.full((rows, inner), 0.25, dtype=x.dtype) @ x  # noqa: E731
+    return function, [draw.normal(inner, columns)]
+
+
+def layer_norm_of_repeated(draw):
+    rows, columns = draw.shape(2)
+    short = [(rows, 1), (1, columns)][numbered(draw, 0, 2)]
+    arrays = [draw.normal(*short), draw.normal(columns)]
+    return (lambda x, w: F.layer_norm(x.expand(rows, columns), (columns,), w)), arrays
+
+
+# --- no elements -------------------------------------------------------------
+
+
+def joined_with_nothing(draw):
+    rows, columns = draw.shape(2)
+    arrays = [draw.normal(rows, 0), draw.normal(rows, columns), draw.normal(0)]
+    return (lambda x, y, z: torch.cat([y, x, z, y], -1)), arrays
+
+
+def slices_of_nothing(draw):
+    rows, columns = draw.shape(2)
+    return (lambda x: (x[rows:], x[:, 1:1], x * 2)), [draw.normal(rows, columns)]
+
+
+def moved_nothing(draw):
+    n = draw.size()
+    function = lambda x: (x.permute(2, 0, 1), x.reshape(n, 0, 3), torch.stack([x, x]), x.float())  # noqa: E731
+    return function, [draw.normal(3, 0, n)]
+
+
+def computed_nothing(draw):
+    n = draw.size()
+    return (lambda x, y: (torch.where(x > 0, x, y), x + y, x == y)), [draw.normal(0, n), draw.normal(n)]
+
+
+def matmul_without_rows(draw):
+    inner, columns = draw.shape(2)
+    return (lambda x, y: (x @ y, y * 2)), [draw.normal(0, inner), draw.normal(inner, columns)]
+
+
+# --- beyond the largest f16 number -------------------------------------------
+
+
+def products(draw):
+    shape = draw.shape()
+    return (lambda x, y: (x * 256) * y), [draw.normal(*shape, scale=16), draw.normal(*shape, scale=64)]
+
+
+def exponentials(draw):
+    return torch.exp, [draw.normal(*draw.shape(), scale=8)]
+
+
+def contraction(draw):
+    (rows, inner), columns = draw.shape(2), draw.size(65)
+    return torch.matmul, [draw.normal(rows, inner, scale=256), draw.normal(inner, columns, scale=256)]
+
+
+def mask_and_product(draw):
+    """-65504 that was given stays what it is beside products that overflow."""
+    shape = draw.shape()
+    mask = draw.exact(-65504.0 * draw.bools(*shape))
+    return (lambda x, m: (m, x * x * 16)), [draw.normal(*shape, scale=32), mask]
+
+
+def clamped(draw):
+    return (lambda x: torch.clamp(x * 256, -65504, 65504)), [draw.normal(*draw.shape(), scale=256)]
+
+
+# --- attention ---------------------------------------------------------------
+
+
+def causal_attention(draw):
+    rows, width = draw.size(33), int(draw.random.choice((32, 33, 64)))
+    arrays = [draw.normal(1, 2, rows, width) for _ in range(3)]
+    return (lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True)), arrays
+
+
+def attention_of_distant_keys(draw):
+    """Scores of some hundreds that are nearly equal: the keys have a common offset."""
+    rows, columns, width = draw.size(33), draw.size(33), 64
+    offset = float(draw.random.choice((-8, 8)))
+    keys = draw.exact(draw.random.standard_normal((1, 2, columns, width)) * 0.25 + offset)
+    queries = draw.exact(abs(draw.random.standard_normal((1, 2, rows, width))))
+    return (lambda q, k, v: F.scaled_dot_product_attention(q, k, v)), [queries, keys, draw.normal(1, 2, columns, width)]
+
+
+OPERATIONS = {
+    "flip": flip,
+    "flip_all": flip_all,
+    "flip_softmax": flip_softmax,
+    "tril": triangle(torch.tril),
+    "triu": triangle(torch.triu),
+    "copy_into_slice": copy_into_slice,
+    "copy_row_into_zeros": copy_row_into_zeros,
+    "matrix_transpose": matrix_transpose,
+    "repeat_interleave": repeat_interleave,
+    "repeat_heads": repeat_heads,
+    "roll": roll,
+    "f32_permute": of_type(permuted, "float32"),
+    "f32_cat": of_type(joined, "float32"),
+    "f32_stack": of_type(stacked, "float32"),
+    "f32_slice": of_type(sliced, "float32"),
+    "f32_pad": of_type(padded, "float32"),
+    "f32_flip": of_type(reversed_, "float32"),
+    "i64_permute": of_type(permuted, "int64"),
+    "i64_cat": of_type(joined, "int64"),
+    "i64_slice": of_type(sliced, "int64"),
+    "i32_stack": of_type(stacked, "int32"),
+    "i32_flip": of_type(reversed_, "int32"),
+    "bool_permute": of_type(permuted, "bools"),
+    "bool_cat": of_type(joined, "bools"),
+    "f32_sum_permuted": reduced(lambda x, d, k: torch.sum(x, d, k)),
+    "f32_mean_permuted": reduced(lambda x, d, k: torch.mean(x, d, k)),
+    "f32_amax_permuted": reduced(lambda x, d, k: torch.amax(x, d, k)),
+    "f32_var_permuted": reduced(lambda x, d, k: torch.var(x, d, correction=0, keepdim=k)),
+    "f32_add_transposed": transposed_sum,
+    "f32_softmax_transposed": transposed_softmax,
+    "f32_layer_norm_transposed": transposed_layer_norm,
+    "f32_batch_norm_transposed": transposed_batch_norm,
+    "f32_and_f16_transposed": mixed_transpose,
+    "mask_causal": of_positions(causal),
+    "mask_window": of_positions(window),
+    "mask_tril": of_positions(lower_ones),
+    "mask_infinite": masked_scores(infinite_triangle),
+    "mask_lowest": masked_scores(lowest_triangle),
+    "mask_distances": masked_scores(distances),
+    "positions_rotary": of_positions(rotary_table),
+    "positions_floor": of_integers(lambda p: torch.div(p, -4, rounding_mode="floor")),
+    "positions_trunc": of_integers(lambda p: torch.div(p, 3, rounding_mode="trunc")),
+    "positions_remainder": of_integers(lambda p: p % -5),
+    "positions_clamped": of_integers(lambda p: p.clamp(-3, 7)),
+    "positions_where": of_integers(lambda p: torch.where(p > 3, 1.0, 0.5)),
+    "positions_bool": of_integers(lambda p: (p > 1) + (p < -3) * 2),
+    "positions_cumsum": of_integers(lambda p: (p % 3 == 0).cumsum(0)),
+    "positions_wrap": of_integers(lambda p: (p.to(torch.int32) * 100000 * 100000) % 97),
+    "positions_downwards": of_positions(lambda n, m: torch.arange(3 * m, 0, -3)),
+    "positions_half": of_positions(lambda n, m: torch.arange(m, dtype=HALF) / 3),
+    "positions_only": constants_only,
+    "repeated_sum": of_repeated(lambda x, d: x.sum(d)),
+    "repeated_mean": of_repeated(lambda x, d: x.mean(d)),
+    "repeated_amax": of_repeated(lambda x, d: x.amax(d)),
+    "repeated_softmax": of_repeated(lambda x, d: torch.softmax(x, d)),
+    "repeated_var": of_repeated(lambda x, d: torch.var(x, d, correction=0)),
+    "repeated_f32_mean": of_repeated(lambda x, d: x.mean(d), "float32"),
+    "repeated_mean_all": of_repeated(lambda x, d: x.mean()),
+    "repeated_product_sum": sum_of_two,
+    "repeated_joined_sum": sum_of_joined,
+    "repeated_constant_mean": mean_of_constant,
+    "repeated_matmul": matmul_of_repeated,
+    "repeated_constant_matmul": matmul_of_constants,
+    "repeated_layer_norm": layer_norm_of_repeated,
+    "nothing_joined": joined_with_nothing,
+    "nothing_sliced": slices_of_nothing,
+    "nothing_moved": moved_nothing,
+    "nothing_computed": computed_nothing,
+    "nothing_matmul": matmul_without_rows,
+    "overflow_mul": products,
+    "overflow_exp": exponentials,
+    "overflow_matmul": contraction,
+    "overflow_beside_mask": mask_and_product,
+    "overflow_clamped": clamped,
+    "attention_causal": causal_attention,
+    "attention_distant_keys": attention_of_distant_keys,
+}
