@@ -192,6 +192,18 @@ static bool isNumberEverywhere(StringRef name) {
                             name);
 }
 
+/// Operations that show elements more than once: the device repeats them for nothing.
+static bool repeatsElements(StringRef name) {
+  return llvm::is_contained({"aten.expand", "aten.broadcast_to", "aten.expand_as"}, name);
+}
+
+/// A literal of integers, which the device does not compute with.
+static bool isIntegerLiteral(Value value) {
+  return torch_reader::getTensorLiteral(value) &&
+         isa_and_present<IntegerType>(torch_reader::getTensorElementType(value.getType())) &&
+         !torch_reader::getTensorElementType(value.getType()).isInteger(1);
+}
+
 /// Operations that ask an operand for its type only.
 static bool readsTypeOnly(StringRef name) {
   return name.ends_with("_like") || name.starts_with("aten.new_") || name == "aten.zero" ||
@@ -323,14 +335,15 @@ void ConstantFolder::fold(Operation *op) {
       getComputedType(torch_reader::getTensorElementType(op->getResult(0).getType()));
   if (!dtype)
     return;
-  // From numbers, or from what was made of them: not from the program's literals alone.
+  // From numbers, from what was made of them, or from integers: not from the program's
+  // floats and bools alone.
   bool hasTensor = false, isDerived = false;
   for (Value operand : op->getOperands()) {
     std::optional<OperandRange> elements = torch_reader::getListElements(operand);
     for (Value value : elements ? SmallVector<Value>(*elements) : SmallVector<Value>{operand})
       if (torch_reader::isTensor(value.getType())) {
         hasTensor = true;
-        isDerived |= made.contains(value);
+        isDerived |= made.contains(value) || isIntegerLiteral(value);
       }
   }
   if (hasTensor && !isDerived && !readsTypeOnly(name))
@@ -363,7 +376,8 @@ void ConstantFolder::run() {
       op->erase();
       continue;
     }
-    if (isNumberEverywhere(getPlainName(op)))
+    StringRef name = getPlainName(op);
+    if (isNumberEverywhere(name) || repeatsElements(name))
       continue;
     RankedTensorType type = torch_lowering::convertTensorType(op->getResult(0).getType());
     builder.setInsertionPoint(op);

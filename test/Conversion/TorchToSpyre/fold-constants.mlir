@@ -34,6 +34,24 @@ func.func @numbers(%arg0: !torch.vtensor<[2,2],f16>) -> !torch.vtensor<[2,2],f16
 
 // -----
 
+// Integers are no matter for the device; what is repeated is not written out.
+// CHECK-LABEL: func.func @integers
+// CHECK: %[[L:.*]] = torch.vtensor.literal(dense<{{\[\[}}true, false]]> : tensor<1x2xi1>)
+// CHECK: torch.aten.expand %[[L]]
+func.func @integers() -> !torch.vtensor<[3,2],i1> {
+  %int2 = torch.constant.int 2
+  %int3 = torch.constant.int 3
+  %int11 = torch.constant.int 11
+  %false = torch.constant.bool false
+  %0 = torch.vtensor.literal(dense<[[7, 0]]> : tensor<1x2xui8>) : !torch.vtensor<[1,2],ui8>
+  %1 = torch.prims.convert_element_type %0, %int11 : !torch.vtensor<[1,2],ui8>, !torch.int -> !torch.vtensor<[1,2],i1>
+  %2 = torch.prim.ListConstruct %int3, %int2 : (!torch.int, !torch.int) -> !torch.list<int>
+  %3 = torch.aten.expand %1, %2, %false : !torch.vtensor<[1,2],i1>, !torch.list<int>, !torch.bool -> !torch.vtensor<[3,2],i1>
+  return %3 : !torch.vtensor<[3,2],i1>
+}
+
+// -----
+
 // A literal by itself is left to the device.
 // CHECK-LABEL: func.func @negative_literal
 // CHECK: torch.aten.neg
