@@ -250,7 +250,7 @@ def distances(n, m):
 
 def rotary_table(n, m):
     frequencies = 1.0 / (10000.0 ** (torch.arange(0, 2 * m, 2).float() / (2 * m)))
-    return torch.outer(torch.arange(n).float(), frequencies).cos()
+    return (torch.arange(n).float()[:, None] * frequencies).cos()
 
 
 def constants_only(draw):
@@ -333,7 +333,7 @@ def slices_of_nothing(draw):
 
 def moved_nothing(draw):
     n = draw.size()
-    function = lambda x: (x.permute(2, 0, 1), x.reshape(n, 0, 3), torch.stack([x, x]), x.float())  # noqa: E731
+    function = lambda x: (x.permute(2, 0, 1), x.reshape(n, 0, 3), x.float(), x.tril())  # noqa: E731
     return function, [draw.normal(3, 0, n)]
 
 
@@ -360,7 +360,7 @@ def exponentials(draw):
 
 
 def contraction(draw):
-    (rows, inner), columns = draw.shape(2), draw.size(65)
+    (rows, inner), columns = draw.shape(2), draw.size(33)
     return torch.matmul, [draw.normal(rows, inner, scale=256), draw.normal(inner, columns, scale=256)]
 
 
@@ -386,11 +386,11 @@ def causal_attention(draw):
 
 def attention_of_distant_keys(draw):
     """Scores of some hundreds that are nearly equal: the keys have a common offset."""
-    rows, columns, width = draw.size(33), draw.size(33), 64
+    rows, columns, width = draw.size(33), draw.size(33), int(draw.random.choice((31, 32, 64)))
     offset = float(draw.random.choice((-8, 8)))
-    keys = draw.exact(draw.random.standard_normal((1, 2, columns, width)) * 0.25 + offset)
-    queries = draw.exact(abs(draw.random.standard_normal((1, 2, rows, width))))
-    return (lambda q, k, v: F.scaled_dot_product_attention(q, k, v)), [queries, keys, draw.normal(1, 2, columns, width)]
+    keys = draw.exact(draw.random.standard_normal((1, 1, columns, width)) * 0.25 + offset)
+    queries = draw.exact(abs(draw.random.standard_normal((1, 1, rows, width))))
+    return (lambda q, k, v: F.scaled_dot_product_attention(q, k, v)), [queries, keys, draw.normal(1, 1, columns, width)]
 
 
 OPERATIONS = {

@@ -34,6 +34,8 @@ using ::spyre::HostType;
 
 /// Literals up to here are computed with: weights are left to the device.
 static constexpr int64_t kMaxLiteralElements = 65536;
+/// What is made of the program's own literals is computed up to here.
+static constexpr int64_t kMaxAsideElements = 64;
 /// Results up to here are made.
 static constexpr int64_t kMaxElements = int64_t(1) << 22;
 
@@ -346,7 +348,9 @@ void ConstantFolder::fold(Operation *op) {
         isDerived |= made.contains(value) || isIntegerLiteral(value);
       }
   }
-  if (hasTensor && !isDerived && !readsTypeOnly(name))
+  // A few of those are computed in case something derived reads them (a copied number).
+  bool isAside = hasTensor && !isDerived && !readsTypeOnly(name);
+  if (isAside && type.getNumElements() > kMaxAsideElements)
     return;
   std::vector<host::Argument> arguments;
   for (Value operand : op->getOperands()) {
@@ -362,6 +366,8 @@ void ConstantFolder::fold(Operation *op) {
   if (!array)
     return;
   arrays[op->getResult(0)] = std::move(*array);
+  if (isAside)
+    return;
   made.insert(op->getResult(0));
   folded.push_back(op);
 }

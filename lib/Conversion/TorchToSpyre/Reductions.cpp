@@ -77,14 +77,30 @@ std::optional<ReducedDims> torch_lowering::getReducedDims(Lowering &l, int dimsO
   return result;
 }
 
-/// \p x reduced, after refusing what the device cannot: null.
-static Value buildReduced(Lowering &l, StringRef opFunc, Value x, const ReducedDims &dims) {
-  if (llvm::is_contained(getTensorType(x).getShape(), 0)) {
-    (void)l.refuse("a reduction of no elements has no device form");
+/// What is left where nothing is reduced: 0 of a sum, NaN of a mean, false of any and true
+/// of all; null after refusing the others.
+static Value buildEmptyReduction(Lowering &l, StringRef opFunc) {
+  RankedTensorType type = l.getResultType();
+  TypedAttr number;
+  if (type.getElementType().isInteger(1))
+    number = l.b.getBoolAttr(opFunc == "min");
+  else if (opFunc == "sum" && isa<FloatType>(type.getElementType()))
+    number = l.b.getFloatAttr(type.getElementType(), 0.0);
+  else if (opFunc == "mean" && isa<FloatType>(type.getElementType()))
+    number = l.b.getFloatAttr(type.getElementType(), std::numeric_limits<double>::quiet_NaN());
+  if (!number) {
+    (void)l.refuse("a reduction of no elements has no value");
     return {};
   }
+  return ConstantOp::create(l.b, l.loc, type, DenseElementsAttr::get(type, Attribute(number)));
+}
+
+/// \p x reduced, after refusing what the device cannot: null.
+static Value buildReduced(Lowering &l, StringRef opFunc, Value x, const ReducedDims &dims) {
   if (dims.dims.empty())
     return x;
+  if (dims.numElements == 0)
+    return buildEmptyReduction(l, opFunc);
   return buildReduction(l.b, l.loc, opFunc, x, dims.dims, dims.keepDims);
 }
 

@@ -50,8 +50,9 @@ static bool passesOn(StringRef name) {
 }
 
 OverflowSources::OverflowSources(func::FuncOp func) {
+  // No bf16 number lies next to 65504.
   for (BlockArgument argument : func.getArguments())
-    sources[argument] = Source::Argument;
+    sources[argument] = getElementType(argument).isBF16() ? Source::Computed : Source::Argument;
   for (Operation &op : func.getBody().front())
     for (Value result : op.getResults())
       sources[result] = getSource(&op);

@@ -84,9 +84,7 @@ Value LayoutCopies::moveHalves(Value value, int64_t dim) {
   SmallVector<int64_t> shape(type.getShape());
   shape[dim] = getShape(apart)[dim];
   shape.push_back(halves);
-  SmallVector<AffineExpr> from;
-  for (int64_t d = 0; d < rank; ++d)
-    from.push_back(builder.getAffineDimExpr(d));
+  SmallVector<AffineExpr> from(builder.getMultiDimIdentityMap(rank).getResults());
   from[old] = from[old] * halves + builder.getAffineDimExpr(rank);
   auto split = RankedTensorType::get(shape, narrow);
   split = RankedTensorType::get(shape, narrow, makeLayout(split, dim));
@@ -101,9 +99,7 @@ Value LayoutCopies::moveHalves(Value value, int64_t dim) {
   joinedShape[dim] = type.getDimSize(dim) * halves;
   SmallVector<int64_t> points(type.getShape());
   points.push_back(halves);
-  SmallVector<AffineExpr> to;
-  for (int64_t d = 0; d < rank; ++d)
-    to.push_back(builder.getAffineDimExpr(d));
+  SmallVector<AffineExpr> to(builder.getMultiDimIdentityMap(rank).getResults());
   to[dim] = to[dim] * halves + builder.getAffineDimExpr(rank);
   auto joined = RankedTensorType::get(joinedShape, narrow);
   joined = RankedTensorType::get(joinedShape, narrow, makeLayout(joined, old));
