@@ -47,6 +47,9 @@ std::optional<SmallVector<Value>> torch_lowering::getTensorList(Lowering &l, uns
 }
 
 static LogicalResult replaceWithConcat(Lowering &l, ArrayRef<Value> parts, int64_t dim) {
+  if (RankedTensorType type = l.getResultType(); type.getNumElements() == 0)
+    return l.replaceWith(
+        ConstantOp::create(l.b, l.loc, type, DenseElementsAttr::get(type, ArrayRef<Attribute>())));
   if (parts.size() == 1)
     return l.replaceWith(parts.front());
   RankedTensorType type = l.getResultType();

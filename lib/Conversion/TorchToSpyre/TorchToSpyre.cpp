@@ -86,6 +86,15 @@ static bool isBookkeeping(Operation *op) {
 
 static bool isTorch(Operation *op) { return op->getName().getDialectNamespace() == "torch"; }
 
+/// True if \p op changes an operand (`add_`, `zero_`): it counts even if nobody reads its
+/// result. There is no lowering for these; an export takes them away.
+static bool writesInPlace(Operation *op) {
+  StringRef name = torch_reader::getShortName(op);
+  name.consume_front("torch.");
+  StringRef base = name.split('.').second.split('.').first; // aten.[add_].Tensor
+  return base.ends_with("_") && !base.ends_with("__");
+}
+
 /// The element type of PyTorch's dtype number, or null where L1 has none.
 static Type getElementTypeOf(MLIRContext *context, int64_t dtype) {
   switch (dtype) {
@@ -298,7 +307,7 @@ LogicalResult ConvertTorchToSpyrePass::convert(func::FuncOp func, const HandlerT
     argument.setLoc(withOrigin(argument.getLoc(), ("in" + Twine(argument.getArgNumber())).str()));
   // What nobody reads need not be computed (statistics of a norm in evaluation).
   for (Operation *op : llvm::reverse(ours))
-    if (isTorch(op) && op->getNumResults() > 0 && op->use_empty())
+    if (isTorch(op) && op->getNumResults() > 0 && op->use_empty() && !writesInPlace(op))
       op->erase();
 
   Reasons reasons;
