@@ -8,7 +8,7 @@
 // Operands are arrays, which broadcast, or numbers. As in PyTorch, integers among
 // themselves stay integers but for what divides or takes roots; an integer array beside a
 // float number becomes f32; f16 and bf16 are computed in f32, and a number beside them is
-// rounded to f32, in comparisons to their own type.
+// rounded to f32, in comparisons and remainders to their own type.
 //
 //===----------------------------------------------------------------------===//
 
@@ -433,7 +433,8 @@ void addElementwise(Table &table) {
     return combine<true>(call, 0, 1, [](auto x, auto y) { return divideFloored(x, y); });
   });
   addBoth(table, "aten.remainder.Tensor", "aten.remainder.Scalar", [](Call &call) {
-    return combine<true>(call, 0, 1, [](auto x, auto y) { return getRemainder(x, y); });
+    return combine<true>(
+        call, 0, 1, [](auto x, auto y) { return getRemainder(x, y); }, NumberRounding::ToCommon);
   });
   addBoth(table, "aten.pow.Tensor_Tensor", "aten.pow.Tensor_Scalar", raise);
   table["aten.pow.Scalar"] = raise;

@@ -98,6 +98,8 @@ TEST(Evaluate, ComputesInTheOperandsTypes) {
       (Integers{1}));
   Array half = floats({1}, {roundTo(HostType::Float16, 0.7)}, HostType::Float16);
   EXPECT_EQ(run("aten.eq.Scalar", {half, 0.7}, HostType::Bool, {1}).integers, (Integers{1}));
+  EXPECT_EQ(run("aten.remainder.Scalar", {half, 0.7}, HostType::Float16, {1}).numbers,
+            (Numbers{0}));
   // An integer array beside a float number is f32: 16777217 is none.
   EXPECT_EQ(
       run("aten.eq.Scalar", {ints({1}, {16777217}), 16777216.0}, HostType::Bool, {1}).integers,
