@@ -253,8 +253,8 @@ bool Emitter::nameDims() {
   bool isMatmul = facts.category == EmitCategory::Matmul;
   unsigned limit = isMatmul ? 7 : 8;
   if (count > limit)
-    return fail("the operation needs " + std::to_string(count) + " dims, which is not supported: SuperDSC has names for " +
-                std::to_string(limit));
+    return fail("the operation needs " + std::to_string(count) +
+                " dims, which is not supported: SuperDSC has names for " + std::to_string(limit));
 
   const layout::AlignedAccess &reference = alignment.accesses[getReference()];
   bool hasOnlyStick = reference.getStickDim() != -1;

@@ -367,8 +367,7 @@ static void dropEmpty(func::FuncOp func, RewriterBase &rewriter) {
       rewriter.replaceOpWithNewOp<ConstantOp>(op, type, none);
     } else if (std::optional<double> number = getEmptyReduction(op)) {
       Value scalar = buildScalar(rewriter, op->getLoc(), *number, type.getElementType());
-      rewriter.replaceOp(op,
-                         buildPointwise(rewriter, op->getLoc(), "identity", {scalar}, type));
+      rewriter.replaceOp(op, buildPointwise(rewriter, op->getLoc(), "identity", {scalar}, type));
     }
   }
 }
