@@ -152,7 +152,12 @@ def interrupt(command, wait, number, work):
     """Exit code of a run that gets a signal after `wait` seconds."""
     environment = {**os.environ, "TMPDIR": str(work / "tmp")}
     process = subprocess.Popen(
-        [str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
+        [str(word) for word in command],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+        # Whoever runs the tests in the background, or past the end of a terminal, has these ignored.
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
     )
     time.sleep(wait)
     process.send_signal(number)
