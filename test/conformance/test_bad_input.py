@@ -34,7 +34,7 @@ BUNDLE = DATA / "superdsc" / "bundles" / "small" / "hint_softmax_m4_64x128"
 def tool(name):
     path = BUILD / "bin" / name
     if not path.exists():
-        pytest.skip(f"{name} is not built")
+        pytest.fail(f"{name} is not built: run utils/check.sh, or set SPYRE_BUILD")
     return path
 
 

@@ -22,7 +22,7 @@ MODELS = DATA / "models"
 def tool(name):
     path = BUILD / "bin" / name
     if not path.exists():
-        pytest.skip(f"{name} is not built")
+        pytest.fail(f"{name} is not built: run utils/check.sh, or set SPYRE_BUILD")
     return path
 
 
