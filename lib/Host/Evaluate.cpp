@@ -13,26 +13,13 @@
 
 #include "Call.h"
 #include "spyre/Numerics/FP8.h"
+#include "spyre/Numerics/HostConversion.h"
 
 #include <cmath>
 
 namespace spyre::host {
 
-static bool isFloatType(HostType dtype) {
-  switch (dtype) {
-  case HostType::Int8:
-  case HostType::Int16:
-  case HostType::Int32:
-  case HostType::Int64:
-  case HostType::UInt8:
-  case HostType::Bool:
-    return false;
-  default:
-    return true;
-  }
-}
-
-bool Array::isFloat() const { return isFloatType(dtype); }
+bool Array::isFloat() const { return spyre::isFloat(dtype); }
 
 int64_t Array::getNumElements() const {
   int64_t count = 1;
@@ -233,7 +220,7 @@ std::variant<Array, std::string> evaluate(std::string_view name,
   result.shape = shape;
   if (dtype == HostType::Complex64 || dtype == HostType::Complex128)
     return std::string("complex numbers are not computed on the host");
-  if (isFloatType(dtype))
+  if (isFloat(dtype))
     result.numbers.resize(result.getNumElements());
   else
     result.integers.resize(result.getNumElements());

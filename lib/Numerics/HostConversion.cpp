@@ -192,6 +192,20 @@ std::string outOfRange(int64_t value, const std::string &range) {
 
 } // namespace
 
+bool spyre::isFloat(HostType type) {
+  switch (type) {
+  case HostType::Int8:
+  case HostType::Int16:
+  case HostType::Int32:
+  case HostType::Int64:
+  case HostType::UInt8:
+  case HostType::Bool:
+    return false;
+  default:
+    return true;
+  }
+}
+
 bool spyre::canConvert(HostType type, DataFormat format) { return lookup(type, format); }
 
 std::optional<ConversionError> spyre::convertToDevice(HostType type, const void *host,

@@ -24,18 +24,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from lib import harness  # noqa: E402
+from lib.built import DATA, MODELS, tool  # noqa: E402
 
-DATA = pathlib.Path(os.environ.get("SPYRE_TEST_DATA") or HERE.parent / "data")
-BUILD = pathlib.Path(os.environ.get("SPYRE_BUILD") or harness.REPOSITORY / "build")
-MODELS = DATA / "models"
 BUNDLE = DATA / "superdsc" / "bundles" / "small" / "hint_softmax_m4_64x128"
-
-
-def tool(name):
-    path = BUILD / "bin" / name
-    if not path.exists():
-        pytest.fail(f"{name} is not built: run utils/check.sh, or set SPYRE_BUILD")
-    return path
 
 
 def run(*command, environment=None):

@@ -10,6 +10,7 @@
 """Functions to torch-dialect programs with PyTorch's results, many in one process."""
 
 import argparse
+import gzip
 import hashlib
 import json
 import pathlib
@@ -39,6 +40,12 @@ ELEMENTS = {
     torch.int64: "si64",
     torch.int32: "si32",
 }
+
+
+def write_lines(path, lines):
+    """Writes a JSON-lines file; compressed if it is named so, without a time stamp: the same call gives the same bytes."""
+    data = ("\n".join(lines) + "\n").encode()
+    path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
 
 
 class Program(torch.nn.Module):

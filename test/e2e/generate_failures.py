@@ -12,7 +12,6 @@
 
 import argparse
 import base64
-import gzip
 import json
 import pathlib
 import sys
@@ -22,7 +21,7 @@ import zlib
 import failure_kinds_compute  # noqa: F401 - registers its rows
 import numpy as np
 import torch
-from export import NAMES, Program, in_float64, run, stored, texts
+from export import NAMES, Program, in_float64, run, stored, texts, write_lines
 from failure_kinds import ROWS, Data
 
 
@@ -97,9 +96,7 @@ def main():
             except Exception as error:  # noqa: BLE001 - what cannot be exported is no program
                 missing += 1
                 print(f"not exported: {row} {name}: {str(error).strip().splitlines()[0]}", file=sys.stderr)
-    data = ("\n".join(lines) + "\n").encode()
-    # No time stamp in the file: the same call gives the same bytes.
-    options.output.write_bytes(gzip.compress(data, mtime=0) if options.output.suffix == ".gz" else data)
+    write_lines(options.output, lines)
     print(f"{len(lines)} programs in {options.output}, {missing} not exported")
 
 

@@ -13,7 +13,6 @@
 
 import argparse
 import base64
-import gzip
 import json
 import pathlib
 import re
@@ -24,6 +23,7 @@ import zlib
 import numpy as np
 import torch
 import torch.nn.functional as F
+from export import write_lines
 from op_kinds import OPERATIONS as MORE_OPERATIONS
 from torch_mlir import fx
 
@@ -512,9 +512,7 @@ def main():
             lines += [json.dumps(case) for case in make_cases(name, number, options)]
         except Exception as error:  # what cannot be exported is no program
             print(f"{name}_{number}: not exported: {str(error).splitlines()[0]}", file=sys.stderr)
-    data = ("\n".join(lines) + "\n").encode()
-    # No time stamp in the file: the same call gives the same bytes.
-    options.output.write_bytes(gzip.compress(data, mtime=0) if options.output.suffix == ".gz" else data)
+    write_lines(options.output, lines)
     print(f"{len(lines)} programs in {options.output}")
 
 

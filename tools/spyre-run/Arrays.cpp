@@ -14,6 +14,7 @@
 
 #include "spyre/Layout/TensorLayout.h"
 #include "spyre/Numerics/FP8.h"
+#include "spyre/Numerics/HostConversion.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -185,20 +186,6 @@ double spyre::tools::getElement(const HostTensor &tensor, int64_t i) {
                    {},
                    std::vector<uint8_t>(from, from + spyre::getWidthInBytes(tensor.dtype))},
         0);
-  }
-}
-
-static bool isFloat(HostType type) {
-  switch (type) {
-  case HostType::Int8:
-  case HostType::Int16:
-  case HostType::Int32:
-  case HostType::Int64:
-  case HostType::UInt8:
-  case HostType::Bool:
-    return false;
-  default:
-    return true;
   }
 }
 

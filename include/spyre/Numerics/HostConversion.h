@@ -29,6 +29,9 @@ struct ConversionError {
   std::string reason;  ///< "3000000000 is outside the range of IEEE_INT32 (...)"
 };
 
+/// True unless \p type holds integers or bools (complex numbers count as floats).
+bool isFloat(HostType type);
+
 /// True if elements of \p type can be kept in \p format and brought back.
 bool canConvert(HostType type, DataFormat format);
 

@@ -36,16 +36,6 @@ static Value buildSafeSoftmax(Lowering &l, const Arithmetic &m, Value scores) {
   return m.div(exponentials, m.maximum(sum, 1.0));
 }
 
-/// A bool constant [rows, columns], true on and below the diagonal.
-static Value buildCausalMask(Lowering &l, int64_t rows, int64_t columns) {
-  SmallVector<bool> values;
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t column = 0; column < columns; ++column)
-      values.push_back(column <= row);
-  auto type = RankedTensorType::get({rows, columns}, l.b.getI1Type());
-  return ConstantOp::create(l.b, l.loc, type, DenseElementsAttr::get(type, ArrayRef<bool>(values)));
-}
-
 // scaled_dot_product_attention(q, k, v, attn_mask, dropout_p, is_causal, *, scale, enable_gqa).
 static LogicalResult lowerAttention(Lowering &l) {
   Type type = l.getDeviceType();
@@ -129,7 +119,7 @@ static LogicalResult lowerAttention(Lowering &l) {
 
   Value mask;
   if (*causal)
-    mask = buildCausalMask(l, rows, columns);
+    mask = buildTriangleMask(l, rows, columns, /*diagonal=*/0, /*isUpper=*/false);
   else if (l.isGiven(3))
     mask = l.isTensor(3) ? l.getTensor(3) : Value();
   Value probabilities;

@@ -175,6 +175,10 @@ void addEinsum(HandlerTable &table);
 /// The tensors of list operand \p i; nothing after refusing.
 std::optional<SmallVector<Value>> getTensorList(Lowering &l, unsigned i);
 
+/// A bool constant [rows, columns], true from diagonal \p diagonal (0: through the first
+/// element, positive: to its right) on: upwards, or downwards.
+Value buildTriangleMask(Lowering &l, int64_t rows, int64_t columns, int64_t diagonal, bool isUpper);
+
 /// Replaces the operation by operand 0 with operand 1 in place of every \p step th element
 /// of dim \p dim from \p start on.
 LogicalResult lowerSteppedScatter(Lowering &l, int64_t dim, int64_t start, int64_t step);

@@ -113,6 +113,16 @@ static LogicalResult lowerMatrixTranspose(Lowering &l) {
       buildView(l.b, l.loc, source, AffineMap::get(rank, 0, results, l.b.getContext()), shape));
 }
 
+Value torch_lowering::buildTriangleMask(Lowering &l, int64_t rows, int64_t columns,
+                                        int64_t diagonal, bool isUpper) {
+  SmallVector<bool> kept;
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; ++column)
+      kept.push_back(isUpper ? column - row >= diagonal : column - row <= diagonal);
+  auto type = RankedTensorType::get({rows, columns}, l.b.getI1Type());
+  return ConstantOp::create(l.b, l.loc, type, DenseElementsAttr::get(type, ArrayRef<bool>(kept)));
+}
+
 /// Zeros on the other side of a diagonal.
 static LogicalResult lowerTriangle(Lowering &l, bool isUpper) {
   Type type = l.getDeviceType();
@@ -123,13 +133,7 @@ static LogicalResult lowerTriangle(Lowering &l, bool isUpper) {
   if (shape.getRank() < 2)
     return l.refuse("it has no matrix");
   int64_t rows = shape.getDimSize(shape.getRank() - 2), columns = shape.getShape().back();
-  SmallVector<bool> kept;
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t column = 0; column < columns; ++column)
-      kept.push_back(isUpper ? column - row >= *diagonal : column - row <= *diagonal);
-  auto maskType = RankedTensorType::get({rows, columns}, l.b.getI1Type());
-  Value mask = ConstantOp::create(l.b, l.loc, maskType,
-                                  DenseElementsAttr::get(maskType, ArrayRef<bool>(kept)));
+  Value mask = buildTriangleMask(l, rows, columns, *diagonal, isUpper);
   Arithmetic m(l, type);
   return l.replaceWith(m.select(mask, l.getTensor(0), 0.0));
 }
