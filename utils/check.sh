@@ -53,7 +53,7 @@ runners|quick|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance" -
 bad-input|quick|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance/test_bad_input.py" "$conformance/test_failed_writes.py"
 fuzz|quick|summary|"$python" "$SPYRE_ROOT/test/fuzz/mutate.py" --count 250
 precision|quick|summary|"$python" "$SPYRE_ROOT/test/fuzz/precision.py" --count 50
-superdsc|quick|summary|"$python" "$conformance/superdsc.py" "$data/superdsc/cases" --group pointwise,reduction,matmul,restickify
+superdsc|quick|summary|"$python" "$conformance/superdsc.py" "$data/superdsc/cases" "$data/superdsc/random_ops.json.gz" --jobs $SPYRE_JOBS
 bundles|quick|summary|"$python" "$conformance/bundles.py" "$data/superdsc/bundles/small"
 tier1-O2|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O2
 unaligned-O2|quick|summary|"$python" "$conformance/programs.py" "$data/unaligned/cases.jsonl.gz" --no-host -O2

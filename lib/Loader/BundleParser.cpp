@@ -78,17 +78,33 @@ void spyre::registerBundleDialects(DialectRegistry &registry) {
                   sdscbundle::SdscBundleDialect>();
 }
 
-/// The text of the first parameter's name ("%pool_base_addr"), or "".
-static StringRef getFirstParameterName(func::FuncOp function, const AsmParserState &state) {
-  if (function.getNumArguments() == 0)
-    return "";
-  const AsmParserState::BlockDefinition *block = state.getBlockDef(&function.getBody().front());
-  if (!block || block->arguments.empty())
-    return "";
-  SMRange range = block->arguments.front().loc;
-  if (!range.isValid())
-    return "";
-  return StringRef(range.Start.getPointer(), range.End.getPointer() - range.Start.getPointer());
+/// The parameters' names as written ("%pool_base_addr"); "" where there is none.
+static SmallVector<StringRef> getParameterNames(func::FuncOp function,
+                                                const AsmParserState &state) {
+  SmallVector<StringRef> names(function.getNumArguments());
+  const AsmParserState::BlockDefinition *block =
+      names.empty() ? nullptr : state.getBlockDef(&function.getBody().front());
+  if (!block || block->arguments.size() != names.size())
+    return names;
+  for (auto [name, argument] : llvm::zip_equal(names, block->arguments))
+    if (SMRange range = argument.loc; range.isValid())
+      name = StringRef(range.Start.getPointer(), range.End.getPointer() - range.Start.getPointer());
+  return names;
+}
+
+/// Keeps the numbers in the arguments' names ("%arg_2_base_addr") where they do not
+/// just count: they tell the arguments' places in the kernel's list.
+static void keepArgumentNumbers(func::FuncOp function, ArrayRef<StringRef> names) {
+  SmallVector<int64_t> numbers;
+  for (StringRef name : names)
+    if (!name.consume_front("%arg_") || !name.consume_back("_base_addr") ||
+        name.getAsInteger(10, numbers.emplace_back()) || numbers.back() < 0)
+      return;
+  llvm::SmallDenseSet<int64_t> seen(numbers.begin(), numbers.end());
+  if (seen.size() != numbers.size() || llvm::equal(numbers, llvm::seq<int64_t>(0, numbers.size())))
+    return;
+  function->setAttr(sdscbundle::kNumbersAttr,
+                    DenseI64ArrayAttr::get(function.getContext(), numbers));
 }
 
 static FailureOr<std::optional<rt::LaunchSpec>> readSpec(StringRef dir, MLIRContext &context,
@@ -154,7 +170,8 @@ FailureOr<spyre::ParsedBundle> spyre::parseBundle(StringRef dir, MLIRContext &co
     return failure();
   }
   bundle.function = functions.front();
-  bool namedPool = getFirstParameterName(bundle.function, state) == "%pool_base_addr" ||
+  SmallVector<StringRef> names = getParameterNames(bundle.function, state);
+  bool namedPool = (!names.empty() && names.front() == "%pool_base_addr") ||
                    bundle.function->hasAttr(sdscbundle::kHasPoolAttr);
 
   std::string specName;
@@ -176,6 +193,11 @@ FailureOr<spyre::ParsedBundle> spyre::parseBundle(StringRef dir, MLIRContext &co
       return failure();
     }
   }
+
+  // The pool is marked for the attribute's verifier, which counts arguments without it.
+  if (bundle.hasPool)
+    bundle.function->setAttr(sdscbundle::kHasPoolAttr, UnitAttr::get(&context));
+  keepArgumentNumbers(bundle.function, ArrayRef(names).drop_front(bundle.hasPool));
 
   if (auto module = dyn_cast<ModuleOp>(block.front()); module && llvm::hasSingleElement(block)) {
     module->remove();

@@ -14,6 +14,7 @@
 #include "EmitInternal.h"
 
 #include <algorithm>
+#include <set>
 
 namespace spyre::sdsc {
 
@@ -37,7 +38,7 @@ bool Emitter::fail(std::string message, int operand) {
 
 std::variant<EmittedOp, EmitError> Emitter::run() {
   if (checkInput() && computeCoordinates() && alignDims() && nameDims() && orderTensors() &&
-      computeScales() && computePadding() && checkSplits()) {
+      computeScales() && computePadding() && checkSplits() && computeOwnDivisions()) {
     computeLoopStrides();
     writeDescriptor();
   }
@@ -425,6 +426,19 @@ bool Emitter::computePadding() {
           // The memory is padded just as the dim is: what looked like a gap
           // behind the unpadded dim is that padding.
           tensor.gap[dim] = 0;
+  // The sticks of a cast's operands differ in their elements: what the dim is padded
+  // to may be more sticks than the operand with the smaller ones has. It must neither
+  // be read nor written there, and the places behind must be found; a negative gap
+  // says both. The slices of such a dim would differ, so it is not divided.
+  if (facts.category == EmitCategory::Cast)
+    for (EmitTensor &tensor : tensors)
+      for (unsigned dim : tensor.order) {
+        int64_t extent = getDeviceExtent(tensor, dim);
+        if (tensor.scale[dim] != 1 || extent == 0 || padding[dim] == 0 || dims[dim].size <= extent)
+          continue;
+        tensor.gap[dim] = extent - dims[dim].size;
+        dims[dim].numSlices = 1;
+      }
   return true;
 }
 
@@ -441,6 +455,68 @@ bool Emitter::checkSplits() {
                         dim.name + "', which are no whole sticks of " +
                         std::to_string(tensors[i].inStick[d]),
                     int(i));
+  }
+  return true;
+}
+
+/// A relayout moves what each core holds to where the other division wants it: both
+/// sides in scratchpads, whole sticks, every part of the source held by some core.
+bool Emitter::computeOwnDivisions() {
+  const std::vector<Dim> &dims = result.descriptor.dims;
+  int64_t numCores = 1;
+  for (const Dim &dim : dims)
+    numCores *= dim.numSlices;
+  for (unsigned i = 0; i < tensors.size(); ++i) {
+    const EmitOperand &operand = *tensors[i].operand;
+    if (operand.slices.empty())
+      continue;
+    if (operand.space != Space::LX)
+      return fail("a division of its own is for an operand in scratchpads", int(i));
+    if (operand.slices.size() != op.dims.size() || int64_t(operand.coreToSlice.size()) != numCores)
+      return fail("its own division is of " + std::to_string(operand.coreToSlice.size()) +
+                      " cores, the operation runs on " + std::to_string(numCores),
+                  int(i));
+    EmitTensor &tensor = tensors[i];
+    tensor.ownSlices.assign(dims.size(), 1);
+    for (unsigned source = 0; source < op.dims.size(); ++source) {
+      int64_t slices = operand.slices[source];
+      if (slices == 1)
+        continue;
+      int found = -1, parts = 0;
+      for (unsigned d = 0; d < alignment.dims.size(); ++d)
+        if (alignment.dims[d].source == int(source)) {
+          found = int(d);
+          ++parts;
+        }
+      if (parts != 1)
+        return fail("a dim that the layouts take apart cannot be divided anew", int(i));
+      if (slices < 1 || dims[found].size % slices != 0 ||
+          dims[found].size / slices % tensor.inStick[found] != 0)
+        return fail("dim '" + dims[found].name + "' of size " + std::to_string(dims[found].size) +
+                        " has no " + std::to_string(slices) + " equal slices of whole sticks",
+                    int(i));
+      tensor.ownSlices[found] = slices;
+    }
+  }
+  if (op.opFunc != "shuffle")
+    return true;
+  for (unsigned i = 0; i < tensors.size(); ++i)
+    if (tensors[i].ownSlices.empty())
+      return fail("a relayout needs the division of each operand: which core holds what", int(i));
+  for (unsigned d = 0; d < dims.size(); ++d)
+    if (tensors.back().ownSlices[d] != dims[d].numSlices)
+      return fail("dim '" + dims[d].name + "' has " + std::to_string(dims[d].numSlices) +
+                      " work slices, the result's division has " +
+                      std::to_string(tensors.back().ownSlices[d]),
+                  int(tensors.size()) - 1);
+  for (unsigned i = 0; i < tensors.size(); ++i) {
+    std::set<std::vector<int64_t>> held(op.operands[i].coreToSlice.begin(),
+                                        op.operands[i].coreToSlice.end());
+    int64_t parts = 1;
+    for (int64_t slices : tensors[i].ownSlices)
+      parts *= slices;
+    if (int64_t(held.size()) != parts)
+      return fail("its " + std::to_string(parts) + " parts are not all held by a core", int(i));
   }
   return true;
 }

@@ -66,6 +66,8 @@ struct EmitTensor {
   std::vector<bool> indirect; ///< per dim: addressed through the index tensor
   std::vector<int64_t> gap;   ///< per dim: back gap in elements
   unsigned label = 0;         ///< position in Descriptor::layouts
+  /// Per dim of the operation: slices of the operand's own division; empty: the operation's.
+  std::vector<int64_t> ownSlices;
 
   /// Per dim of the operation: elements of it in one stick, 1 if it is not there.
   std::vector<int64_t> inStick;
@@ -94,6 +96,7 @@ private:
   bool computeScales();
   bool computePadding();
   bool checkSplits();
+  bool computeOwnDivisions();
   void computeLoopStrides();
   /// The operand whose dims are the operation's: input 0 or the output.
   unsigned getReference() const;
@@ -105,6 +108,7 @@ private:
   void writeLabels();
   void writeConstants();
   void writeTensor(unsigned position);
+  void writeOwnDivision(const EmitTensor &in, Tensor &out) const;
   void writeAddresses(unsigned position, Tensor &out);
   DimCoordinate makeCoordinate(const EmitTensor &in, unsigned dim, unsigned labelStick) const;
   DataFormat getWrittenFormat(const EmitOperand &operand) const;

@@ -193,7 +193,20 @@ void Emitter::writeTensor(unsigned position) {
     tensor.relatedAllocation = getNode(unsigned(operand.indexOperand));
   }
   writeAddresses(position, tensor);
+  writeOwnDivision(in, tensor);
   out.tensors.push_back(std::move(tensor));
+}
+
+/// coordinates_.coreIdToWkSlice_ of a relayout's operand, all dims in the operation's order.
+void Emitter::writeOwnDivision(const EmitTensor &in, Tensor &out) const {
+  if (in.ownSlices.empty())
+    return;
+  for (const std::vector<int64_t> &slices : in.operand->coreToSlice) {
+    auto &core = out.coreToSlice.emplace_back();
+    for (unsigned d = 0; d < result.descriptor.dims.size(); ++d)
+      core.emplace_back(result.descriptor.dims[d].name,
+                        in.ownSlices[d] == 1 ? 0 : slices[alignment.dims[d].source]);
+  }
 }
 
 /// e.4: the device coordinates at the first element of each core's slice.
@@ -233,8 +246,9 @@ DimCoordinate Emitter::makeCoordinate(const EmitTensor &in, unsigned dim,
   int64_t scale = in.scale[dim];
   bool isStick = dim == labelStick || in.inStick[dim] != 1;
   int64_t elements = in.inStick[dim] != 1 ? in.inStick[dim] : in.elementsPerStick;
-  int64_t size = scale == 1 ? info.coreSize : 1;
-  int64_t slices = scale == 1 ? info.numSlices : 1;
+  int64_t divided = in.ownSlices.empty() ? info.numSlices : in.ownSlices[dim];
+  int64_t size = scale == 1 ? info.size / divided : 1;
+  int64_t slices = scale == 1 ? divided : 1;
   DimCoordinate coordinate;
   coordinate.dim = info.name;
   auto fold = [&](int64_t alpha, int64_t factor, const char *label) {

@@ -198,12 +198,6 @@ def fault_shows(fault, reference):
     return False
 
 
-def parameter_order(bundle):
-    """Numbers k of the parameters %arg_<k>_base_addr, in order."""
-    signature = re.search(r"func\.func[^(]*\((.*?)\)\s*(?:attributes.*)?\{", bundle, re.S)
-    return [int(k) for k in re.findall(r"%arg_(\d+)_base_addr", signature[1] if signature else "")]
-
-
 def run_numbers(tools, options, reference, scratch, keep):
     """Emits a runnable variant, executes it and compares. A failed Result, or None."""
     program = l3text.runnable(neutral.build_program(reference.case))
@@ -213,7 +207,7 @@ def run_numbers(tools, options, reference, scratch, keep):
         return bad
     seed = options.seed * 1000003 + zlib.crc32(json.dumps(reference.case["specs"], sort_keys=True).encode())
     inputs, expected = evaluate.run_arrays(program, seed)
-    bind = evaluate.binding(program, parameter_order((folder / "bundle.mlir").read_text()))
+    bind = evaluate.binding(program)
     traits = evaluate.traits(program)
     if options.run in ("emulator", "both"):
         outputs, bad = run_emulator(tools, options, folder, bind, inputs, scratch)

@@ -51,6 +51,10 @@ struct EmitOperand {
   int indirectDim = -1;
   int indexOperand = -1;
   bool isIndexTensor = false;
+  /// A relayout between scratchpads: the operand's own division, work slices an
+  /// iteration dim and, per core, its slice of each. Empty: the operation's.
+  std::vector<int64_t> slices;
+  std::vector<std::vector<int64_t>> coreToSlice;
 };
 
 struct EmitOp {
@@ -83,7 +87,8 @@ struct EmitError {
 /// \p index: position of the operation in its bundle.
 /// Rules beyond the fields: a batchmatmul without a contraction becomes mul; a
 /// restickify loses the splits of dims that it pads; the sizes of an operand in
-/// memory beyond those of the operation become back gaps.
+/// memory beyond those of the operation become back gaps. A shuffle's operands have
+/// divisions of their own; its output's is the operation's.
 /// Errors: a view that the device cannot read (an offset or a boundary inside a
 /// stick, two dims in one stick), a split that leaves part of a stick to a core,
 /// more dims than SuperDSC has names for, an operation the table does not know.

@@ -19,34 +19,18 @@ using namespace mlir::spyre;
 namespace layout = ::spyre::layout;
 namespace sdsc = ::spyre::sdsc;
 
-/// \p map over (dims, loops) with the loops that have a value folded away; all
-/// free loops around the op (\p freeTrips) follow the dims.
-static layout::IndexMap fixLoops(const layout::IndexMap &map, unsigned numDims,
-                                 ArrayRef<std::optional<int64_t>> values,
-                                 ArrayRef<unsigned> newPosition, ArrayRef<int64_t> freeTrips) {
-  layout::IndexMap result;
-  result.extents.assign(map.extents.begin(), map.extents.begin() + numDims);
-  result.extents.insert(result.extents.end(), freeTrips.begin(), freeTrips.end());
-  for (const layout::IndexExpr &expr : map.results) {
-    layout::IndexExpr fixed;
-    fixed.constant = expr.constant;
-    for (layout::Digit digit : expr.digits) {
-      if (digit.input >= numDims) {
-        unsigned loop = digit.input - numDims;
-        if (values[loop]) {
-          int64_t part = *values[loop] / digit.divisor;
-          if (digit.modulus)
-            part %= digit.modulus;
-          fixed.constant += digit.coefficient * part;
-          continue;
-        }
-        digit.input = newPosition[loop];
-      }
-      fixed.digits.push_back(digit);
-    }
-    result.results.push_back(layout::simplify(fixed, result.extents));
+/// \p map over (dims, the op's loops) as one over (dims, all loops around the op).
+static layout::IndexMap widenLoops(layout::IndexMap map, unsigned numDims,
+                                   ArrayRef<unsigned> position, ArrayRef<int64_t> tripCounts) {
+  map.extents.resize(numDims);
+  map.extents.insert(map.extents.end(), tripCounts.begin(), tripCounts.end());
+  for (layout::IndexExpr &expr : map.results) {
+    for (layout::Digit &digit : expr.digits)
+      if (digit.input >= numDims)
+        digit.input = numDims + position[digit.input - numDims];
+    expr = layout::simplify(expr, map.extents);
   }
-  return result;
+  return map;
 }
 
 /// Adds unit dim \p dim to the coordinate of logical dim \p logical: the emission
@@ -169,15 +153,55 @@ static double getNumber(Attribute attribute) {
   return static_cast<double>(cast<IntegerAttr>(attribute).getInt());
 }
 
+/// A relayout's operand has the division of its buffer: which part each core holds.
+static LogicalResult addOwnDivision(DeviceOpInterface op, unsigned i, Value value,
+                                    sdsc::EmitOperand &operand) {
+  auto alloc = getRootBuffer(value).getDefiningOp<AllocOp>();
+  DistributionAttr distribution = alloc ? alloc.getDistributionAttr() : DistributionAttr();
+  if (!distribution || value != alloc.getResult())
+    return op->emitOpError() << "operand #" << i
+                             << ": a relayout goes between buffers of scratchpads that say which "
+                                "core holds which part (#spyre.distribution)";
+  operand.slices.assign(op.getNumDims(), 1);
+  operand.coreToSlice.assign(distribution.getCores(), std::vector<int64_t>(op.getNumDims(), 0));
+  Builder b(op->getContext());
+  for (auto [logical, result] : llvm::enumerate(op.getMap(i).getResults())) {
+    int64_t slices = distribution.getSlices()[logical];
+    auto dim = dyn_cast<AffineDimExpr>(result);
+    if (slices == 1)
+      continue;
+    if (!dim)
+      return op->emitOpError() << "operand #" << i << ": dim " << logical
+                               << " is divided, so it must be accessed by one dim of the operation";
+    operand.slices[dim.getPosition()] = slices;
+    for (int64_t core = 0; core < distribution.getCores(); ++core) {
+      SmallVector<Attribute> held;
+      // The attribute's verifier has evaluated the map for each core.
+      (void)distribution.getMap().constantFold({b.getIndexAttr(core)}, held);
+      operand.coreToSlice[core][dim.getPosition()] = cast<IntegerAttr>(held[logical]).getInt();
+    }
+  }
+  return success();
+}
+
 FailureOr<sdsc::EmitOp> mlir::spyre::buildEmitOp(DeviceOpInterface op, ArrayRef<LoopState> loops,
                                                  SmallVectorImpl<BufferBase> &bases) {
   sdsc::EmitOp emit;
   StringRef name = op.getOpFuncName();
   const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
   emit.opFunc = name.str();
-  for (const auto &constant : info->constants)
-    emit.constants.emplace_back(std::string(constant),
-                                getNumber(op.getConstantsAttr().get(StringRef(constant))));
+  DictionaryAttr constants = op.getConstantsAttr();
+  auto addConstants = [&](const ::spyre::OpFuncInfo &from) {
+    for (const auto &constant : from.constants)
+      if (Attribute value = constants ? constants.get(StringRef(constant)) : Attribute();
+          value &&
+          llvm::none_of(emit.constants, [&](const auto &known) { return known.first == constant; }))
+        emit.constants.emplace_back(std::string(constant), getNumber(value));
+  };
+  // The operation's own first, then those that it only carries, in the table's order.
+  addConstants(*info);
+  for (const ::spyre::OpFuncInfo &other : ::spyre::getOpFuncTable())
+    addConstants(other);
   for (auto [i, extent] : llvm::enumerate(op.getExtents()))
     emit.dims.push_back({extent, i < op.getSplits().size() ? op.getSplits()[i] : 1});
   emit.isReduction = info->category == ::spyre::OpCategory::Reduction ||
@@ -187,26 +211,24 @@ FailureOr<sdsc::EmitOp> mlir::spyre::buildEmitOp(DeviceOpInterface op, ArrayRef<
   // The maps' symbols are some of the loops around the op, in their order.
   unsigned numDims = op.getNumDims();
   SmallVector<int64_t> ranges(op.getExtents());
-  SmallVector<std::optional<int64_t>> values;
-  SmallVector<unsigned> newPosition;
+  SmallVector<unsigned> position;
   for (Value variable : op.getLoopVariables()) {
     const LoopState *state =
         llvm::find_if(loops, [&](const LoopState &loop) { return loop.variable == variable; });
     if (state == loops.end())
       return op->emitOpError() << "uses a loop variable of no loop around it";
     ranges.push_back(state->tripCount);
-    values.push_back(state->value);
-    // Free loops are numbered over all loops around the op.
-    unsigned position = numDims;
-    for (const LoopState *loop = loops.begin(); loop != state; ++loop)
-      position += !loop->value;
-    newPosition.push_back(position);
+    position.push_back(state - loops.begin());
   }
-  SmallVector<int64_t> freeTrips;
-  for (const LoopState &loop : loops)
-    if (!loop.value)
-      freeTrips.push_back(loop.tripCount);
-  emit.numLoops = freeTrips.size();
+  SmallVector<int64_t> tripCounts;
+  for (const LoopState &loop : loops) {
+    tripCounts.push_back(loop.tripCount);
+    if (loop.value)
+      emit.iteration.push_back(*loop.value);
+  }
+  emit.numLoops = loops.size();
+  assert((emit.iteration.empty() || emit.iteration.size() == loops.size()) &&
+         "all loops are unrolled, or none");
 
   unsigned numInputs = op.getInputs().size();
   for (unsigned i = 0; i <= numInputs; ++i) {
@@ -223,7 +245,7 @@ FailureOr<sdsc::EmitOp> mlir::spyre::buildEmitOp(DeviceOpInterface op, ArrayRef<
       return op->emitOpError() << "has an access map that is no sum of digits";
     sdsc::EmitOperand operand;
     operand.layout = type.getTensorLayout();
-    operand.access = fixLoops(*map, numDims, values, newPosition, freeTrips);
+    operand.access = widenLoops(std::move(*map), numDims, position, tripCounts);
     switch (base->kind) {
     case BufferBase::LX:
       operand.space = sdsc::Space::LX;
@@ -235,7 +257,15 @@ FailureOr<sdsc::EmitOp> mlir::spyre::buildEmitOp(DeviceOpInterface op, ArrayRef<
       operand.space = sdsc::Space::HBM;
     }
     operand.addressInBytes = base->offsetInBytes;
+    if (emit.opFunc == "shuffle" && failed(addOwnDivision(op, i, value, operand)))
+      return failure();
     emit.operands.push_back(std::move(operand));
+  }
+  if (std::optional<ArrayRef<int64_t>> gather = op.getGather()) {
+    sdsc::EmitOperand &table = emit.operands[(*gather)[0]];
+    table.indirectDim = static_cast<int>((*gather)[1]);
+    table.indexOperand = static_cast<int>((*gather)[2]);
+    emit.operands[(*gather)[2]].isIndexTensor = true;
   }
   keepUnitDims(op, emit);
   return emit;

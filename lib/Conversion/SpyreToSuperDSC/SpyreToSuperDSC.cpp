@@ -58,6 +58,11 @@ private:
   /// Binds the start addresses of \p emitted to symbols and returns the launch.
   void bindSymbols(sdscdata::EmittedOp &emitted, ArrayRef<BufferBase> bases,
                    runtime::Launch &launch);
+  /// Its place in the kernel's list of arguments.
+  int64_t getArgumentNumber(unsigned index) {
+    auto number = func.getArgAttrOfType<IntegerAttr>(index, kNumberAttr);
+    return number ? number.getInt() : index;
+  }
   /// Address of argument \p index where addresses are concrete.
   FailureOr<int64_t> getArgumentAddress(unsigned index, Operation *user);
 
@@ -121,7 +126,7 @@ FailureOr<int64_t> FunctionEmitter::getArgumentAddress(unsigned index, Operation
   if (auto address = func.getArgAttrOfType<IntegerAttr>(index, kAddressAttr))
     return address.getInt();
   // Argument k lies at segment k; the pool takes segment 0 and moves them up.
-  int64_t segment = index + plan.hasPool;
+  int64_t segment = getArgumentNumber(index) + plan.hasPool;
   if (segment >= device->getNumArgumentSegments())
     return user->emitOpError() << "argument #" << index << " has no address: the device has "
                                << device->getNumArgumentSegments()
@@ -144,7 +149,9 @@ void FunctionEmitter::bindSymbols(sdscdata::EmittedOp &emitted, ArrayRef<BufferB
       address.base = runtime::AddressExpr::kPool;
     else
       address.base = runtime::AddressExpr::kAbsolute;
-    address.strideInBytes = emitted.loopStrideInBytes[i];
+    // The addresses of an unrolled iteration are its own.
+    if (!options.unroll)
+      address.strideInBytes = emitted.loopStrideInBytes[i];
     while (!address.strideInBytes.empty() && address.strideInBytes.back() == 0)
       address.strideInBytes.pop_back();
     for (int64_t &start : tensor.startAddress) {
@@ -264,7 +271,14 @@ LogicalResult FunctionEmitter::run() {
     sdscbundle::setLaunchSpec(bundle, *spec);
   }
   if (plan.hasPool && options.symbolic)
-    bundle->setAttr("sdscbundle.has_pool", builder.getUnitAttr());
+    bundle->setAttr(sdscbundle::kHasPoolAttr, builder.getUnitAttr());
+  if (options.symbolic) {
+    SmallVector<int64_t> numbers;
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      numbers.push_back(getArgumentNumber(i));
+    if (!llvm::equal(numbers, llvm::seq<int64_t>(0, numbers.size())))
+      bundle->setAttr(sdscbundle::kNumbersAttr, builder.getDenseI64ArrayAttr(numbers));
+  }
   func.erase();
   return success();
 }

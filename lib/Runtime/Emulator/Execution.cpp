@@ -133,6 +133,51 @@ std::optional<Error> Execution::prepareOperands() {
   return std::nullopt;
 }
 
+/// The number of rows of a table stands nowhere in a descriptor; what lies outside of
+/// the indexed dim is as far apart as they need. The table is a whole allocation, so
+/// its size tells.
+std::optional<std::string> Execution::countTableRows(Operand &table) const {
+  OperandDim &rows = table.dims[table.indirectDim];
+  int64_t inMemory = d.dims[table.indirectDim].size;
+  table.endOffset -= (rows.extent - 1) * rows.unit;
+  int64_t planes = 1;
+  bool isOutermost = true;
+  for (unsigned dim = 0; dim < d.dims.size(); ++dim) {
+    const OperandDim &entry = table.dims[dim];
+    if (entry.unit <= rows.unit || int(dim) == table.indirectDim)
+      continue;
+    planes *= entry.inStick ? d.dims[dim].size / entry.perStick : d.dims[dim].size;
+    isOutermost &= entry.extent <= 1 && d.dims[dim].numSlices == 1;
+  }
+  int64_t base = *std::min_element(table.start.begin(), table.start.end()), first = 0;
+  if (table.isLX())
+    return isOutermost
+               ? std::nullopt
+               : std::optional<std::string>(
+                     "the indexed dim of a table in a scratchpad must be the outermost one");
+  const Block *block = emulator.memory.find(base, first);
+  if (!block)
+    return std::nullopt; // reported with the addresses
+  int64_t size = block->getSizeInBytes();
+  if (isOutermost) {
+    table.numRows = (size - (base - first)) / rows.unit;
+    return std::nullopt;
+  }
+  if (base != first || size % (planes * rows.unit) != 0)
+    return "the indexed dim is not the outermost one, and the table is not a whole allocation: how "
+           "far apart its planes lie cannot be known";
+  table.numRows = size / (planes * rows.unit);
+  for (OperandDim &entry : table.dims)
+    if (entry.unit > rows.unit) {
+      int64_t steps =
+          entry.inStick ? (entry.extent + entry.perStick - 1) / entry.perStick : entry.extent;
+      int64_t unit = entry.unit / inMemory * table.numRows;
+      table.endOffset += (steps - 1) * (unit - entry.unit);
+      entry.unit = unit;
+    }
+  return std::nullopt;
+}
+
 std::optional<Error> Execution::prepareGather() {
   if (d.indexTensors.empty())
     return std::nullopt;
@@ -156,17 +201,9 @@ std::optional<Error> Execution::prepareGather() {
     }
     if (operand.indirectDim < 0 || operand.dims[operand.indirectDim].inStick)
       return fail(operand.tensor->name + ": the dim that the index addresses is not to be found");
-    // The table's number of rows stands nowhere: only an outermost dim does
-    // without it.
-    for (const OperandDim &dim : operand.dims)
-      if (&dim != &operand.dims[operand.indirectDim] &&
-          dim.unit > operand.dims[operand.indirectDim].unit && dim.extent > 1)
-        return fail(operand.tensor->name +
-                    ": the indexed dim is not the outermost one, so the descriptor does not say "
-                    "how far apart its rows lie");
     operand.index = &index;
-    const OperandDim &rows = operand.dims[operand.indirectDim];
-    operand.endOffset -= (rows.extent - 1) * rows.unit;
+    if (auto problem = countTableRows(operand))
+      return fail(operand.tensor->name + ": " + *problem);
   }
   return std::nullopt;
 }
@@ -312,7 +349,8 @@ int64_t Execution::baseOffset(const Operand &operand, int core, const int64_t *i
   std::memcpy(&row, numbers.data[core] + at, 4);
   int64_t offset = int64_t(row) * operand.dims[operand.indirectDim].unit;
   int64_t first = operand.blockOffset[core] + offset;
-  if (row < 0 || first + operand.endOffset > operand.block[core]->getSizeInBytes()) {
+  if (row < 0 || row >= operand.numRows ||
+      first + operand.endOffset > operand.block[core]->getSizeInBytes()) {
     std::string message = "index " + std::to_string(row) + " leaves " + operand.tensor->name;
     if (result.error.empty())
       result.error = message;
@@ -442,6 +480,10 @@ void Execution::store(int core) {
   const uint8_t *from = result.sticks.data();
   bool reported = false;
   int64_t stickUnit = out.stickDim >= 0 ? out.dims[out.stickDim].unit : 0;
+  // Sticks that a padded dim has and memory has not.
+  int64_t sticksInMemory = rowSticks;
+  if (out.stickDim >= 0)
+    sticksInMemory = std::min(rowSticks, out.dims[out.stickDim].limit / outPerStick);
   int64_t firstUndefined = definedLanes * out.width;
   do {
     if (!out.hasRow(index.data(), out.stickDim)) {
@@ -452,6 +494,8 @@ void Execution::store(int core) {
     for (unsigned dim : outerDims)
       base += out.dims[dim].getOffset(index[dim]);
     for (int64_t stick = 0; stick < rowSticks; ++stick, from += kStickInBytes) {
+      if (stick >= sticksInMemory)
+        continue;
       int64_t offset = base + stick * stickUnit;
       std::memcpy(out.data[core] + offset, from, kStickInBytes);
       if (!checked)

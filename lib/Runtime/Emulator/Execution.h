@@ -73,6 +73,7 @@ private:
   std::optional<Error> prepare();
   std::optional<Error> prepareOperands();
   std::optional<Error> prepareGather();
+  std::optional<std::string> countTableRows(Operand &table) const;
   std::optional<Error> prepareConstants();
   bool resolveAddresses();
   void count();
@@ -172,6 +173,7 @@ void Execution::visitRow(const Operand &operand, int core, const int64_t *index,
     return;
   }
   // Whole sticks: the lanes after the end of the slice are in them.
+  length = std::min(length, dim.limit);
   for (int64_t i = 0; i < length; i += dim.perStick) {
     int64_t offset = (i / dim.perStick) * dim.unit;
     if (checked)

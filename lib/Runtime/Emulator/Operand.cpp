@@ -119,10 +119,11 @@ Result<Operand> spyre::runtime::makeOperand(const sdsc::Descriptor &descriptor, 
       for (int64_t gap : gaps)
         if (gap != gaps.front())
           return fail("back gaps that differ between cores are not emulated");
-      if (isPaddedBy(descriptor, tensor, name, gaps.front())) {
+      bool isPadded = isPaddedBy(descriptor, tensor, name, gaps.front());
+      if (isPadded || gaps.front() < 0) {
         if (descriptor.dims[*dim].numSlices != 1)
           return fail("dim '" + name + "' is padded and split");
-        size -= gaps.front();
+        size -= std::abs(gaps.front());
         entry.limit = size;
         operand.isPartial = true;
       } else {

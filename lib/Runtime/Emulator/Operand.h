@@ -52,7 +52,8 @@ struct Operand {
   /// Gather: this is the value tensor, addressed along \c indirectDim by numbers.
   int indirectDim = -1;
   const Operand *index = nullptr;
-  bool isPartial = false; ///< a dim has a limit
+  int64_t numRows = std::numeric_limits<int64_t>::max(); ///< of the table
+  bool isPartial = false;                                ///< a dim has a limit
 
   /// Whether the row at \p index is in memory, but for dim \p inner.
   bool hasRow(const int64_t *index, int inner) const {

@@ -111,7 +111,10 @@ LogicalResult mlir::sdsc::writeBundleFiles(ModuleOp module, ::spyre::AtomicDirec
   std::map<std::string, const sd::Descriptor *> descriptors;
   for (const auto &[name, descriptor] : kept)
     descriptors[name] = &descriptor;
-  std::string text = printBundle(*plan, descriptors, hasSymbolIds);
+  ArrayRef<int64_t> numbers;
+  if (auto attribute = function->getAttrOfType<DenseI64ArrayAttr>(sdscbundle::kNumbersAttr))
+    numbers = attribute.asArrayRef();
+  std::string text = printBundle(*plan, descriptors, hasSymbolIds, numbers);
   if (failed(
           report(directory.write(prefix + "bundle.mlir", [&](std::ostream &os) { os << text; }))))
     return failure();
@@ -143,8 +146,6 @@ FailureOr<OwningOpRef<ModuleOp>> mlir::sdsc::readBundleDirectory(StringRef dir,
   FailureOr<::spyre::ParsedBundle> bundle = ::spyre::parseBundle(dir, context);
   if (failed(bundle))
     return failure();
-  if (bundle->hasPool)
-    bundle->function->setAttr(sdscbundle::kHasPoolAttr, UnitAttr::get(&context));
   if (bundle->spec)
     sdscbundle::setLaunchSpec(bundle->function, *bundle->spec);
 

@@ -31,8 +31,9 @@ class BundlePrinter {
 public:
   BundlePrinter(const rt::Plan &plan,
                 const std::map<std::string, const sd::Descriptor *> &descriptors,
-                bool writeSymbolIds)
-      : plan(plan), descriptors(descriptors), writeSymbolIds(writeSymbolIds), os(body) {}
+                bool writeSymbolIds, ArrayRef<int64_t> numbers)
+      : plan(plan), descriptors(descriptors), writeSymbolIds(writeSymbolIds), numbers(numbers),
+        os(body) {}
 
   std::string print();
 
@@ -55,6 +56,10 @@ private:
   unsigned getMap(ArrayRef<int64_t> strides);
   llvm::raw_ostream &line() { return os << std::string(indent, '\t'); }
 
+  std::string getArgumentName(int64_t position) const {
+    return "%arg_" + std::to_string(numbers.empty() ? position : numbers[position]);
+  }
+
   /// A number as part of a name.
   static std::string spell(int64_t number) {
     return number < 0 ? "m" + std::to_string(number).substr(1) : std::to_string(number);
@@ -63,6 +68,7 @@ private:
   const rt::Plan &plan;
   const std::map<std::string, const sd::Descriptor *> &descriptors;
   bool writeSymbolIds;
+  ArrayRef<int64_t> numbers; ///< of the arguments; empty: 0, 1, ...
   std::string body;
   llvm::raw_string_ostream os;
   unsigned indent = 2;
@@ -103,7 +109,7 @@ std::string BundlePrinter::getName(const Place &place) const {
     return "%pool_addr_" + spell(place.core);
   if (place.base == rt::AddressExpr::kAbsolute)
     return "%sym_" + spell(place.core);
-  std::string name = "%arg_" + std::to_string(place.base);
+  std::string name = getArgumentName(place.base);
   if (place.slice != 0)
     name += "_slice_" + spell(place.slice);
   if (place.core != 0)
@@ -208,7 +214,7 @@ std::string BundlePrinter::print() {
   if (plan.hasPool)
     parameters.push_back("%pool");
   for (int64_t i = 0; i < plan.numArguments; ++i)
-    parameters.push_back("%arg_" + std::to_string(i));
+    parameters.push_back(getArgumentName(i));
   collect(plan.steps);
 
   const char *type = "!sdscbundle.input_arg<index>";
@@ -249,6 +255,6 @@ std::string BundlePrinter::print() {
 std::string
 mlir::sdsc::printBundle(const rt::Plan &plan,
                         const std::map<std::string, const sd::Descriptor *> &descriptors,
-                        bool writeSymbolIds) {
-  return BundlePrinter(plan, descriptors, writeSymbolIds).print();
+                        bool writeSymbolIds, ArrayRef<int64_t> numbers) {
+  return BundlePrinter(plan, descriptors, writeSymbolIds, numbers).print();
 }

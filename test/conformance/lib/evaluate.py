@@ -294,13 +294,11 @@ def run_arrays(program, seed):
     return inputs, expected
 
 
-def binding(program, order):
-    """The --bind form of a runnable program; `order` lists argument positions as the bundle has them."""
+def binding(program):
+    """The --bind form of a runnable program: its arguments in the order of the bundle's parameters."""
     names = l3text.array_names(program)
-    positions = l3text.argument_order(program)
     arguments = []
-    for position in order:
-        index = positions[position]
+    for index in l3text.argument_order(program):
         buffer = program.buffers[index]
         array, result = names[index]
         entry = {

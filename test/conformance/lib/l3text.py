@@ -11,7 +11,7 @@
 import copy
 import math
 
-from .neutral import Inexpressible, Loop
+from .neutral import Loop
 
 SEGMENT = 1 << 34
 
@@ -86,9 +86,10 @@ class Writer:
         buffer = self.program.buffers[index]
         space = "lx" if buffer.space == "lx" else "hbm"
         shape = "".join(f"{size}x" for size in buffer.shape)
+        stick = f", stick [{', '.join(f'[{dim}, {n}]' for dim, n in buffer.stick)}]" if buffer.stick else ""
         text = (
-            f"!spyre.buffer<{shape}{ELEMENT[buffer.dtype]}, "
-            f"#spyre.layout<{list(buffer.device_size)}, order {list(buffer.dim_order)}, {buffer.format}>, {space}>"
+            f"!spyre.buffer<{shape}{ELEMENT[buffer.dtype]}, #spyre.layout<{list(buffer.device_size)}, "
+            f"order {list(buffer.dim_order)}, {buffer.format}{stick}>, {space}>"
         )
         return self.types.setdefault(text, f"!t{len(self.types)}")
 
@@ -101,6 +102,8 @@ class Writer:
             buffer = self.program.buffers[index]
             self.values[index] = f"%arg{len(signature)}"
             attributes = [f"spyre.address = {buffer.address} : i64"]
+            if buffer.arg_index != len(signature) and buffer.arg_index >= 0:
+                attributes.append(f"spyre.number = {buffer.arg_index} : i64")
             if describe:
                 attributes += [f'spyre.role = "{role(buffer)}"', f'spyre.array = "{names[index][0]}"']
             signature.append(f"{self.values[index]}: {self.type_of(index)} {{{', '.join(attributes)}}}")
@@ -145,8 +148,6 @@ class Writer:
                 self.lines.append(indent + self.operation(node))
 
     def operation(self, op):
-        if any(operand.indirect is not None for operand in op.operands):
-            raise Inexpressible("indirect access is not supported yet")
         dims = ", ".join(
             f"d{i} = {size}" + (f" / {split}" if split != 1 else "")
             for i, (size, split) in enumerate(zip(op.sizes, op.splits))
@@ -158,6 +159,9 @@ class Writer:
             text += f" loops({', '.join(f'%i{i}' for i in op.loops)})"
         *inputs, output = op.operands
         text += f" ins({', '.join(self.operand(o, op) for o in inputs)}) outs({self.operand(output, op)})"
+        for position, operand in enumerate(inputs):
+            if operand.indirect is not None:
+                text += f" gather({position}[{operand.indirect_dim}] by {operand.indirect})"
         if op.constants:
             text += (
                 " constants {"
@@ -233,4 +237,5 @@ def runnable(program):
         final = buffer.written and not buffer.read_after_write
         if buffer.space != "hbm" and (buffer.read_first or final):
             buffer.space, buffer.address, top = "hbm", top * SEGMENT, top + 1
+        buffer.arg_index = -1  # the kernel's list has grown: arguments count anew
     return program

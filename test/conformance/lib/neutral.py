@@ -69,6 +69,7 @@ class Buffer:
     read_first: bool = False  # read before anything in the case writes it
     written: bool = False
     read_after_write: bool = False
+    stick: list = dataclasses.field(default_factory=list)  # [(dim, elements)], outermost first, where it has two
 
 
 @dataclasses.dataclass
@@ -293,6 +294,8 @@ class Builder:
                 operand.indirect_dim = tensor["host_stride"].index(coefficient)
             operands.append(operand)
             self.note_use(operand.buffer, argument["is_input"])
+        if spec["op"] == "batchmatmulfp8":
+            self.pair_rows(self.buffers[operands[1].buffer])
         info = spec.get("op_info") or {}
         constants = dict(info.get("constants", {}))
         # The reference's alignment (e.1) hands a dim as many slices as divide it; where the data
@@ -304,6 +307,26 @@ class Builder:
         return Operation(
             spec["op"], sizes, splits, [i for i, _ in loops], operands, constants, spec["is_reduction"]
         )
+
+    @staticmethod
+    def pair_rows(buffer):
+        """The second operand of an 8-bit contraction has sticks of two rows: [reduction 2, generated 64].
+
+        The reference front end cannot say so (its fault 8). The stick's inner dim stays the
+        layout's; the other is the reduced one, the next dim outwards in the host's order.
+        """
+        if buffer.stick:
+            return
+        generated, elements = buffer.dim_order[-1], buffer.device_size[-1]
+        reduced = generated - 1
+        sizes = {dim: buffer.shape[dim] for dim in buffer.dim_order}
+        strides = {dim: math.prod(buffer.shape[dim + 1 :]) for dim in buffer.dim_order}
+        buffer.stick = [(reduced, 2), (generated, elements // 2)]
+        inner = dict(buffer.stick)
+        order = buffer.dim_order
+        outer = [*order[1:], order[0]] if len(order) > 2 else order[::-1]
+        buffer.device_size = [-(-sizes[d] // inner.get(d, 1)) for d in outer] + [n for _, n in buffer.stick]
+        buffer.stride_map = [strides[d] * inner.get(d, 1) for d in outer] + [strides[d] for d, _ in buffer.stick]
 
     def add_unit_batch(self, position, sizes, splits, operands):
         """A batch dim of extent 1 that the iteration space left out and the operation keeps."""

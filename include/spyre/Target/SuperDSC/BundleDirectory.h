@@ -35,9 +35,10 @@ namespace mlir::sdsc {
 /// What a bundle of the plan \p plan looks like as text. \p descriptors by file
 /// name: which symbols belong to core 0 decides names. \p writeSymbolIds: whether
 /// executions carry symbol_ids (bundles with concrete addresses have none).
+/// \p numbers: in the arguments' names, one an argument; empty: 0, 1, ...
 std::string printBundle(const ::spyre::runtime::Plan &plan,
                         const std::map<std::string, const ::spyre::sdsc::Descriptor *> &descriptors,
-                        bool writeSymbolIds);
+                        bool writeSymbolIds, ArrayRef<int64_t> numbers = {});
 
 /// Writes the files of the one bundle function of \p module under \p prefix
 /// ("" or "bundles/0/") of \p directory. Emits diagnostics.

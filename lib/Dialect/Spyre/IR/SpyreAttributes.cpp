@@ -210,10 +210,19 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (llvm::any_of(deviceSizes, [](int64_t size) { return size < 0; }))
     return emitError() << "device sizes must not be negative";
   int64_t elements = ::spyre::getElementsPerStick(format);
-  if (deviceSizes.back() != elements)
-    return emitError() << "the innermost device size is " << deviceSizes.back()
-                       << ", but a stick of " << StringRef(::spyre::getFormatName(format))
-                       << " has " << elements << " elements";
+  // One device size a dim of the stick.
+  size_t stickRank = std::max<size_t>(1, stick.size() / 2);
+  if (deviceSizes.size() <= stickRank)
+    return emitError() << "a stick of " << stickRank << " dims needs more than "
+                       << deviceSizes.size() << " device sizes";
+  int64_t inStick = 1;
+  for (int64_t size : deviceSizes.take_back(stickRank))
+    inStick *= std::min<int64_t>(size, elements + 1);
+  if (inStick != elements)
+    return emitError() << "the innermost device size" << (stickRank > 1 ? "s hold " : " is ")
+                       << inStick << ", but a stick of "
+                       << StringRef(::spyre::getFormatName(format)) << " has " << elements
+                       << " elements";
   SmallVector<bool> seen;
   for (auto [i, dim] : llvm::enumerate(dimOrder)) {
     bool last = i + 1 == dimOrder.size();

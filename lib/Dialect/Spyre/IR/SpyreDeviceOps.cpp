@@ -11,6 +11,8 @@
 // Syntax:
 //   spyre.add (d0 = 128 / 32, d1 = 256) loops(%i) ins(%x[d0 + s0 * 8, d1], %y[d1])
 //       outs(%o[d0, d1]) constants {eps = 1.0 : f64} : !x, !y -> !o
+//   spyre.identity (d0 = 64, d1 = 256) ins(%index[d0], %table[0, d1]) outs(%o[d0, d1])
+//       gather(1[0] by 0) : !index, !table -> !o
 //   %r = spyre.add (d0 = 128, d1 = 256) ins(%x[d0, d1], %y[d1]) -> [d0, d1] : tx, ty -> tr
 //
 //===----------------------------------------------------------------------===//
@@ -21,6 +23,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace mlir::spyre;
@@ -117,6 +120,14 @@ ParseResult mlir::spyre::detail::parseDeviceOp(OpAsmParser &parser, OperationSta
       return failure();
     maps.push_back(AffineMapAttr::get(map));
   }
+  if (succeeded(parser.parseOptionalKeyword("gather"))) {
+    SmallVector<int64_t> gather(3);
+    if (parser.parseLParen() || parser.parseInteger(gather[0]) || parser.parseLSquare() ||
+        parser.parseInteger(gather[1]) || parser.parseRSquare() || parser.parseKeyword("by") ||
+        parser.parseInteger(gather[2]) || parser.parseRParen())
+      return failure();
+    state.addAttribute("gather", b.getDenseI64ArrayAttr(gather));
+  }
   if (succeeded(parser.parseOptionalKeyword("constants"))) {
     DictionaryAttr constants;
     if (parser.parseAttribute(constants))
@@ -185,10 +196,12 @@ void mlir::spyre::detail::printDeviceOp(OpAsmPrinter &printer, DeviceOpInterface
     printer << " -> ";
     printMap(op.getOutputMap());
   }
+  if (std::optional<ArrayRef<int64_t>> gather = op.getGather(); gather && gather->size() == 3)
+    printer << " gather(" << (*gather)[0] << "[" << (*gather)[1] << "] by " << (*gather)[2] << ")";
   if (DictionaryAttr constants = op.getConstantsAttr())
     printer << " constants " << constants;
-  printer.printOptionalAttrDict(
-      op->getAttrs(), {"extents", "splits", "kFast", "maps", "constants", "operandSegmentSizes"});
+  printer.printOptionalAttrDict(op->getAttrs(), {"extents", "splits", "kFast", "maps", "constants",
+                                                 "gather", "operandSegmentSizes"});
   printer << " : ";
   llvm::interleaveComma(op.getInputs().getTypes(), printer);
   printer << (op.getInputs().empty() ? "-> " : " -> ") << destinationType;
@@ -293,13 +306,53 @@ static LogicalResult verifyMaps(DeviceOpInterface op) {
   return success();
 }
 
+static LogicalResult verifyGather(DeviceOpInterface op, ArrayRef<int64_t> gather) {
+  int64_t numInputs = op.getInputs().size();
+  if (gather.size() != 3)
+    return op->emitOpError() << "a gather names its table, a dim of it and its index";
+  int64_t table = gather[0], dim = gather[1], index = gather[2];
+  if (table < 0 || table >= numInputs || index < 0 || index >= numInputs || table == index)
+    return op->emitOpError() << "gathers from input #" << table << " by input #" << index
+                             << "; two of its " << numInputs << " inputs are needed";
+  // No pass before bufferization knows that the table is read elsewhere than its map says.
+  if (op.getResultTensor())
+    return op->emitOpError() << "a gather works on buffers";
+  AffineMap map = op.getMap(table);
+  if (dim < 0 || dim >= map.getNumResults())
+    return op->emitOpError() << "gathers along dim " << dim << " of input #" << table
+                             << ", which has " << map.getNumResults();
+  if (auto constant = dyn_cast<AffineConstantExpr>(map.getResult(dim));
+      !constant || constant.getValue() != 0)
+    return op->emitOpError() << "the access map of input #" << table << " must be 0 at dim " << dim
+                             << ", which the index addresses";
+  auto element = dyn_cast<IntegerType>(getElementType(op.getInputs()[index]));
+  if (!element || (element.getWidth() != 32 && element.getWidth() != 64))
+    return op->emitOpError() << "an index has 32-bit or 64-bit integers, input #" << index
+                             << " has " << getElementType(op.getInputs()[index]);
+  return success();
+}
+
+/// Whether any operation of the table has a constant called \p name.
+static bool isConstantName(StringRef name) {
+  static const llvm::StringSet<> names = [] {
+    llvm::StringSet<> set;
+    for (const ::spyre::OpFuncInfo &info : ::spyre::getOpFuncTable())
+      for (const auto &constant : info.constants)
+        set.insert(StringRef(constant));
+    return set;
+  }();
+  return names.contains(name);
+}
+
 LogicalResult mlir::spyre::detail::verifyDeviceOp(DeviceOpInterface op) {
   const ::spyre::OpFuncInfo *info =
       ::spyre::lookupOpFunc(std::string_view(op.getOpFuncName().data(), op.getOpFuncName().size()));
   assert(info && "a device op without a record in the OpFunc table");
-  if (static_cast<int64_t>(op.getInputs().size()) != info->numInputs)
-    return op->emitOpError() << "takes " << info->numInputs << " inputs, got "
-                             << op.getInputs().size();
+  std::optional<ArrayRef<int64_t>> gather = op.getGather();
+  int64_t numInputs = static_cast<int64_t>(op.getInputs().size()) - gather.has_value();
+  if (numInputs != info->numInputs)
+    return op->emitOpError() << "takes " << info->numInputs << " inputs, got " << numInputs
+                             << (gather ? " beside the index" : "");
 
   // Level: all tensors, or all buffers.
   Value output = op.getOutput(), result = op.getResultTensor();
@@ -333,9 +386,10 @@ LogicalResult mlir::spyre::detail::verifyDeviceOp(DeviceOpInterface op) {
       if (!isa<FloatAttr, IntegerAttr, BoolAttr>(constant.getValue()))
         return op->emitOpError() << "constant '" << constant.getName().getValue()
                                  << "' must be a number";
+      // Constants of other operations are carried along: a descriptor may list what its
+      // operation does not read. What no operation has is a mistake.
       StringRef name = constant.getName().getValue();
-      if (llvm::none_of(info->constants,
-                        [&](const auto &known) { return StringRef(known) == name; }))
+      if (!isConstantName(name))
         return op->emitOpError() << "has no constant '" << name << "'";
     }
   }
@@ -344,7 +398,9 @@ LogicalResult mlir::spyre::detail::verifyDeviceOp(DeviceOpInterface op) {
     if (!constants || !constants.contains(StringRef(name)))
       return op->emitOpError() << "needs the constant '" << StringRef(name) << "'";
   }
-  return verifyMaps(op);
+  if (failed(verifyMaps(op)))
+    return failure();
+  return gather ? verifyGather(op, *gather) : success();
 }
 
 void mlir::spyre::detail::getDeviceOpEffects(

@@ -65,6 +65,12 @@ LogicalResult SpyreDialect::verifyRegionArgAttribute(Operation *op, unsigned reg
       return fail("a tail state: zero, neg_inf, pos_inf, finite or unknown");
     return success();
   }
+  if (name == kNumberAttr) {
+    auto number = dyn_cast<IntegerAttr>(value);
+    if (!number || number.getInt() < 0)
+      return fail("a number of an argument, from 0");
+    return success();
+  }
   if (name == kWeightAttr && !isa<UnitAttr>(value))
     return fail("a unit attribute");
   if (name == kOverflowAttr) {

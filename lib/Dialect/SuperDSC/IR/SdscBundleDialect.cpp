@@ -67,6 +67,19 @@ LogicalResult SdscBundleDialect::verifyOperationAttribute(Operation *op, NamedAt
   }
   if (name == kHasPoolAttr && isa<UnitAttr>(attribute.getValue()))
     return success();
+  if (name == kNumbersAttr) {
+    auto numbers = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
+    size_t arguments = cast<FunctionOpInterface>(op).getNumArguments() - op->hasAttr(kHasPoolAttr);
+    if (!numbers || static_cast<size_t>(numbers.size()) != arguments)
+      return op->emitOpError() << "'" << name << "' must be an array<i64> of " << arguments
+                               << " numbers, one an argument";
+    llvm::SmallDenseSet<int64_t> seen;
+    for (int64_t number : numbers.asArrayRef())
+      if (number < 0 || !seen.insert(number).second)
+        return op->emitOpError() << "'" << name << "' has " << number
+                                 << ", which is negative or there twice";
+    return success();
+  }
   return op->emitOpError() << "has no attribute '" << name << "' of this kind";
 }
 

@@ -99,3 +99,54 @@ func.func @holding() {
   %0 = spyre.alloc lx(0) holding<cores 2147483647, slices[1], (d0) -> (0)> : !spyre.buffer<64xf16, #spyre.layout<[1, 64], order [0], SEN169_FP16>, lx>
   return
 }
+
+// -----
+
+!i = !spyre.buffer<64xi32, #spyre.layout<[2, 32], order [0], IEEE_INT32>, hbm>
+!t = !spyre.buffer<100x64xf16, #spyre.layout<[1, 100, 64], order [0, 1], SEN169_FP16>, hbm>
+!o = !spyre.buffer<64x64xf16, #spyre.layout<[1, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+
+func.func @gathered_by_the_map_too(%i: !i, %t: !t, %o: !o) {
+  // expected-error @+1 {{the access map of input #1 must be 0 at dim 0, which the index addresses}}
+  spyre.identity (d0 = 64, d1 = 64) ins(%i[d0], %t[d0, d1]) outs(%o[d0, d1]) gather(1[0] by 0) : !i, !t -> !o
+  return
+}
+
+func.func @gather_along_no_dim(%i: !i, %t: !t, %o: !o) {
+  // expected-error @+1 {{gathers along dim 2 of input #1, which has 2}}
+  spyre.identity (d0 = 64, d1 = 64) ins(%i[d0], %t[0, d1]) outs(%o[d0, d1]) gather(1[2] by 0) : !i, !t -> !o
+  return
+}
+
+func.func @gather_by_itself(%i: !i, %t: !t, %o: !o) {
+  // expected-error @+1 {{gathers from input #1 by input #1; two of its 2 inputs are needed}}
+  spyre.identity (d0 = 64, d1 = 64) ins(%i[d0], %t[0, d1]) outs(%o[d0, d1]) gather(1[0] by 1) : !i, !t -> !o
+  return
+}
+
+func.func @gather_by_floats(%i: !t, %t: !t, %o: !o) {
+  // expected-error @+1 {{an index has 32-bit or 64-bit integers, input #0 has 'f16'}}
+  spyre.identity (d0 = 64, d1 = 64) ins(%i[d0, 0], %t[0, d1]) outs(%o[d0, d1]) gather(1[0] by 0) : !t, !t -> !o
+  return
+}
+
+func.func @gather_without_index(%t: !t, %o: !o) {
+  // expected-error @+1 {{takes 1 inputs, got 0 beside the index}}
+  spyre.identity (d0 = 64, d1 = 64) ins(%t[0, d1]) outs(%o[d0, d1]) gather(0[0] by 0) : !t -> !o
+  return
+}
+
+// -----
+
+func.func @gather_of_tensors(%i: tensor<64xi32>, %t: tensor<100x64xf16>) -> tensor<64x64xf16> {
+  // expected-error @+1 {{a gather works on buffers}}
+  %0 = spyre.identity (d0 = 64, d1 = 64) ins(%i[d0], %t[0, d1]) -> [d0, d1] gather(1[0] by 0) : tensor<64xi32>, tensor<100x64xf16> -> tensor<64x64xf16>
+  return %0 : tensor<64x64xf16>
+}
+
+// -----
+
+// expected-error @+1 {{the innermost device sizes hold 256, but a stick of SEN143_FP8 has 128 elements}}
+func.func @stick_of_two_dims(%x: !spyre.buffer<64x128xf8E4M3FN, #spyre.layout<[1, 32, 2, 128], order [0, 1], SEN143_FP8, stick [[0, 2], [1, 128]]>, hbm>) {
+  return
+}

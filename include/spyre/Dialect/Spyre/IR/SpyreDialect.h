@@ -44,6 +44,8 @@ std::optional<::spyre::DataFormat> getDeviceFormat(Type elementType);
 /// Discardable attributes of function arguments of a planned function.
 /// Absolute device address (bytes) of the argument; only where the caller fixes it.
 inline constexpr llvm::StringLiteral kAddressAttr = "spyre.address";
+/// The argument's number in the kernel's list of arguments, where that has others, too.
+inline constexpr llvm::StringLiteral kNumberAttr = "spyre.number";
 /// "input", "output", "input_output" or "constant".
 inline constexpr llvm::StringLiteral kRoleAttr = "spyre.role";
 /// Name of the program's array it holds: "in0", "out1".

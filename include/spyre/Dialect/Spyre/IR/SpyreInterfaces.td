@@ -39,7 +39,10 @@ def Spyre_DeviceOpInterface : OpInterface<"DeviceOpInterface"> {
                     "getLoopVariables">,
     InterfaceMethod<"One map an input, then the output's", "::mlir::ArrayAttr", "getMaps">,
     InterfaceMethod<"Constants of the operation, name to number", "::mlir::DictionaryAttr",
-                    "getConstantsAttr">
+                    "getConstantsAttr">,
+    InterfaceMethod<"Input that is a table, its dim that an index addresses, input that holds the "
+                    "index; nothing: no gather",
+                    "::std::optional<::llvm::ArrayRef<int64_t>>", "getGather">
   ];
   let extraSharedClassDeclaration = [{
     ::mlir::AffineMap getMap(unsigned i) {

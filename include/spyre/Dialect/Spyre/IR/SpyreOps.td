@@ -32,6 +32,10 @@ class Spyre_DeviceOp<string mnemonic, string opFunc, string meaning>
     come the operands with their access maps; `loops(%i)` binds `s0`, ... of the
     maps. At tensor level the op has a result (and `outs` only where it writes
     part of an existing tensor); at L3 it writes `outs`.
+
+    `gather(1[0] by 0)` (L3 only): input 1 is a table whose dim 0 is addressed by the
+    elements of input 0, an index tensor, which is no input of the operation itself.
+    The table's map has 0 at that dim.
   }];
   let arguments = (ins
     Variadic<Spyre_Value>:$inputs,
@@ -41,7 +45,8 @@ class Spyre_DeviceOp<string mnemonic, string opFunc, string meaning>
     DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$splits,
     UnitAttr:$kFast,
     AffineMapArrayAttr:$maps,
-    OptionalAttr<DictionaryAttr>:$constants
+    OptionalAttr<DictionaryAttr>:$constants,
+    OptionalAttr<DenseI64ArrayAttr>:$gather
   );
   let results = (outs Optional<AnyRankedTensor>:$result);
   let hasCustomAssemblyFormat = 1;

@@ -33,6 +33,9 @@ def SdscBundle_Dialect : Dialect {
     - `sdscbundle.arguments`: an array of `#sdscbundle.argument`, one an argument
     - `sdscbundle.pool_bytes`: the size of the HBM pool
     - `sdscbundle.has_pool`: unit, present if the first parameter is the pool
+    - `sdscbundle.argument_numbers`: `array<i64>`, a number an argument: its place in the
+      kernel's list, which `bundle.mlir` has in the names (`%arg_2_base_addr`). Absent
+      where they count from 0
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;

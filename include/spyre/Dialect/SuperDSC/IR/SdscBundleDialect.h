@@ -38,6 +38,7 @@ namespace mlir::sdscbundle {
 inline constexpr llvm::StringLiteral kArgumentsAttr = "sdscbundle.arguments";
 inline constexpr llvm::StringLiteral kPoolBytesAttr = "sdscbundle.pool_bytes";
 inline constexpr llvm::StringLiteral kHasPoolAttr = "sdscbundle.has_pool";
+inline constexpr llvm::StringLiteral kNumbersAttr = "sdscbundle.argument_numbers";
 
 /// Whether \p name is a file directly inside the bundle directory.
 bool isPlainFileName(llvm::StringRef name);
