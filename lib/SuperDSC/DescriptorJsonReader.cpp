@@ -41,7 +41,7 @@ public:
   ObjectReader(Cursor object, Descriptor &descriptor) : object(object), descriptor(descriptor) {}
   /// Unknown fields go to the descriptor on destruction.
   ~ObjectReader() {
-    if (!object.isObject())
+    if (!object.isObject() || object.getNode()->size() == known.size())
       return;
     for (auto &[name, cursor] : object.fields())
       if (!known.count(name))
@@ -55,8 +55,10 @@ public:
     return object.at(name);
   }
   std::optional<Cursor> find(const std::string &name) {
-    known.insert(name);
-    return object.find(name);
+    std::optional<Cursor> field = object.find(name);
+    if (field)
+      known.insert(name);
+    return field;
   }
   void expect(const std::string &name, std::string_view value) { at(name).expect(value); }
   void keep(const Cursor &field) {
