@@ -14,6 +14,7 @@
 
 #include "spyre/SuperDSC/DescriptorJson.h"
 
+#include "spyre/SuperDSC/Standard.h"
 #include "spyre/Support/JsonReader.h"
 
 #include <algorithm>
@@ -30,8 +31,9 @@ constexpr int64_t kMaxSize = int64_t(1) << 40;
 constexpr int64_t kMaxCores = 4096;
 constexpr int64_t kNewestVersion = 1;
 
-const char *const kStageObjects[] = {"symbolicDimInfo_", "maxSymbolicVolume_", "coreletSplit_",
-                                     "rowSplit_",        "peSfpSplit_",        "paddingSizes_"};
+/// Objects of a stage that are empty in all known files.
+const char *const kStageObjects[] = {"maxSymbolicVolume_", "coreletSplit_", "rowSplit_",
+                                     "peSfpSplit_"};
 
 /// Reads the fields of one object and keeps account of which are known.
 class ObjectReader {
@@ -39,7 +41,7 @@ public:
   ObjectReader(Cursor object, Descriptor &descriptor) : object(object), descriptor(descriptor) {}
   /// Unknown fields go to the descriptor on destruction.
   ~ObjectReader() {
-    if (!object.isObject())
+    if (!object.isObject() || object.getNode()->size() == known.size())
       return;
     for (auto &[name, cursor] : object.fields())
       if (!known.count(name))
@@ -53,16 +55,12 @@ public:
     return object.at(name);
   }
   std::optional<Cursor> find(const std::string &name) {
-    known.insert(name);
-    return object.find(name);
+    std::optional<Cursor> field = object.find(name);
+    if (field)
+      known.insert(name);
+    return field;
   }
   void expect(const std::string &name, std::string_view value) { at(name).expect(value); }
-  /// A field that follows from others; kept if it does not.
-  void derived(const std::string &name, const std::string &value) {
-    Cursor field = at(name);
-    if (field.isValid() && field.getString() != value)
-      keep(field);
-  }
   void keep(const Cursor &field) {
     // The first pointer segment is the root key.
     const std::string &pointer = field.getPointer();
@@ -88,18 +86,29 @@ private:
   void readDsc(const Cursor &dsc);
   void readStages(const Cursor &stages);
   void readStage(const Cursor &stage, bool isEpilogue);
+  void sizeSymbolicDims(const Cursor &stages);
+  std::vector<PaddedWindow> readWindows(const Cursor &windows);
+  void readDimSymbols(const Cursor &mapping);
+  void readBundleFolds(const Cursor &properties, const Cursor &folds);
+  void readSchedule(const Cursor &schedule);
+  FoldProperty readFoldProperty(const Cursor &property);
+  /// The attributes of per-core data; returns the factor of the corelet fold.
+  int64_t readCoreFolds(const Cursor &attributes);
   void readLayouts(const Cursor &infos);
   void readTensor(const Cursor &node, const Cursor &labeled, unsigned position);
   void readAddresses(const Cursor &addresses, Tensor &tensor);
   void readBackGap(const Cursor &gaps, Tensor &tensor);
   void readCoordinates(const Cursor &coordinates, Tensor &tensor);
   void readFolds(const Cursor &folds, DimCoordinate &coordinate);
+  Fold readFold(const Cursor &function, const Cursor &attribute);
   void readConstants(const Cursor &constants);
   void readCompute(const Cursor &compute);
   std::vector<unsigned> readTensorRefs(const Cursor &list);
 
   /// The name of a dim, an error if the operation has none of that name.
   std::string readDimName(const Cursor &where, const std::string &name);
+  /// The same where a file may add an underscore to the name.
+  std::string readSpelledDimName(const Cursor &where, const std::string &name);
   DataFormat readFormat(const Cursor &field);
   /// Calls \p entry with (core, cursor) for the keys of \p object, which must be
   /// the cores 0..P-1 in any order, spelled prefix + core + suffix.
@@ -117,6 +126,14 @@ std::string DescriptorReader::readDimName(const Cursor &where, const std::string
   if (!d.findDim(name))
     where.fail("unknown dim \"" + name + "\": it is not in N_");
   return name;
+}
+
+std::string DescriptorReader::readSpelledDimName(const Cursor &where, const std::string &name) {
+  if (!d.findDim(name) && !name.empty() && name.back() == '_') {
+    d.spelling.dimUnderscore = true;
+    return readDimName(where, name.substr(0, name.size() - 1));
+  }
+  return readDimName(where, name);
 }
 
 DataFormat DescriptorReader::readFormat(const Cursor &field) {
@@ -186,26 +203,38 @@ void DescriptorReader::readRoot(const std::string &key, const Cursor &body) {
   d.opFunc = key.substr(underscore + 1);
 
   ObjectReader object(body, d);
-  if (std::optional<Cursor> handle = object.find("debug_handle_"))
-    readProvenance(*handle, d.provenance.emplace());
-  object.expect("sdscFoldProps_", R"([{"factor_":1,"label_":"time"}])");
-  object.expect("sdscFolds_", R"({"dim_prop_func":[{"Affine":{"alpha_":1,"beta_":0}}],)"
-                              R"("dim_prop_attr":[{"factor_":1,"label_":"time"}],)"
-                              R"("data_":{"[0]":"0"}})");
+  if (std::optional<Cursor> handle = object.find("debug_handle_")) {
+    if (handle->isNull())
+      object.keep(*handle);
+    else
+      readProvenance(*handle, d.provenance.emplace());
+  }
+  readBundleFolds(object.at("sdscFoldProps_"), object.at("sdscFolds_"));
   d.numCores = object.at("numCoresUsed_").getInt(1, kMaxCores);
   object.expect("coreFoldProp_",
                 R"({"factor_":)" + std::to_string(d.numCores) + R"(,"label_":"core"})");
-  object.expect("coreletFoldProp_", R"({"factor_":1,"label_":"corelet"})");
+  d.corelets = readFoldProperty(object.at("coreletFoldProp_"));
+  if (std::optional<Cursor> target = object.find("target_"))
+    d.target = target->getString();
+  if (std::optional<Cursor> dataOps = object.find("dataOpdscs_")) {
+    d.dataOps.emplace();
+    for (const Cursor &entry : dataOps->elements())
+      if (entry.isValid())
+        d.dataOps->push_back(entry.getNode()->dump());
+  }
   forEachCore(object.at("coreIdToDsc_"), "", "",
               [](size_t, const Cursor &dsc) { dsc.getInt(0, 0); });
-  forEachCore(object.at("coreIdToDscSchedule"), "", "",
-              [](size_t, const Cursor &schedule) { schedule.expect("[[-1,0,0,0]]"); });
+  readSchedule(object.at("coreIdToDscSchedule"));
 
   // The dims come from N_, which knows their order; the root's maps refer to them.
   std::vector<Cursor> dscs = object.at("dscs_").elements();
   Cursor list = object.at("dscs_");
   if (!list.isValid())
     return;
+  if (dscs.empty() && d.dataOps && !d.dataOps->empty()) {
+    list.fail("a descriptor of data operations (dataOpdscs_) alone is not supported");
+    return;
+  }
   if (dscs.size() != 1) {
     list.fail("expected one operation, found " + std::to_string(dscs.size()));
     return;
@@ -218,16 +247,23 @@ void DescriptorReader::readRoot(const std::string &key, const Cursor &body) {
     return;
   }
   const Cursor &dsc = operations[0].second;
+  Cursor slices = object.at("numWkSlicesPerDim_");
   for (auto &[name, size] : dsc.at("N_").fields()) {
-    if (name == "name_" || name.size() < 2 || name.back() != '_')
+    if (name == "name_" || name == "paddingSizes_" || name.size() < 2 || name.back() != '_')
       continue;
     Dim dim;
     dim.name = name.substr(0, name.size() - 1);
-    dim.size = size.getInt(1, kMaxSize);
+    // -1 is a symbolic dim, or one that the operation does not have at all.
+    if (size.isNumber() && size.getNode()->is_number_integer() && size.getInt() == -1) {
+      if (!slices.find(dim.name))
+        continue;
+      dim.isUnsized = true;
+    } else {
+      dim.size = size.getInt(1, kMaxSize);
+    }
     d.dims.push_back(std::move(dim));
   }
 
-  Cursor slices = object.at("numWkSlicesPerDim_");
   std::set<std::string> seen;
   for (auto &[name, count] : slices.fields())
     if (seen.insert(readDimName(count, name)).second)
@@ -252,6 +288,67 @@ void DescriptorReader::readRoot(const std::string &key, const Cursor &body) {
     }
   });
   readDsc(dsc);
+}
+
+FoldProperty DescriptorReader::readFoldProperty(const Cursor &property) {
+  ObjectReader object(property, d);
+  FoldProperty result;
+  result.factor = object.at("factor_").getInt(1, kMaxSize);
+  result.label = object.at("label_").getString();
+  return result;
+}
+
+void DescriptorReader::readBundleFolds(const Cursor &properties, const Cursor &folds) {
+  d.folds.properties.clear();
+  for (const Cursor &property : properties.elements())
+    d.folds.properties.push_back(readFoldProperty(property));
+  ObjectReader object(folds, d);
+  d.folds.folds.clear();
+  Cursor functions = object.at("dim_prop_func"), attributes = object.at("dim_prop_attr");
+  std::vector<Cursor> funcs = functions.elements(), attrs = attributes.elements();
+  if (attributes.isValid() && attrs.size() != funcs.size())
+    attributes.fail("expected as many as dim_prop_func has, " + std::to_string(funcs.size()));
+  for (size_t i = 0; i < std::min(funcs.size(), attrs.size()); ++i)
+    d.folds.folds.push_back(readFold(funcs[i], attrs[i]));
+  d.folds.data.clear();
+  for (auto &[coordinate, value] : object.at("data_").fields())
+    d.folds.data.emplace_back(coordinate, value.getString());
+}
+
+void DescriptorReader::readSchedule(const Cursor &schedule) {
+  static const std::vector<ScheduleStep> standard = {{-1, 0, 0, 0}};
+  d.schedule.resize(static_cast<size_t>(d.numCores));
+  bool isStandard = true;
+  forEachCore(schedule, "", "", [&](size_t core, const Cursor &steps) {
+    for (const Cursor &step : steps.elements()) {
+      std::vector<int64_t> numbers = step.getInts();
+      if (step.isValid() && numbers.size() != 4)
+        step.fail("expected four numbers: data operation, operation, synchronisation before and "
+                  "after");
+      if (!step.isValid())
+        return;
+      d.schedule[core].push_back({numbers[0], numbers[1], numbers[2], numbers[3]});
+    }
+    isStandard &= d.schedule[core] == standard;
+  });
+  if (isStandard)
+    d.schedule.clear();
+}
+
+int64_t DescriptorReader::readCoreFolds(const Cursor &attributes) {
+  std::vector<Cursor> entries = attributes.elements();
+  if (attributes.isValid() && entries.size() != 3) {
+    attributes.fail("expected three folds: core, corelet, time");
+    return 1;
+  }
+  if (!attributes.isValid())
+    return 1;
+  entries[0].expect(R"({"factor_":)" + std::to_string(d.numCores) + R"(,"label_":"core"})");
+  FoldProperty corelet = readFoldProperty(entries[1]);
+  if (entries[1].isValid() && (corelet.label != "corelet" || corelet.factor > kMaxCores))
+    entries[1].fail("expected the corelet fold");
+  entries[2].expect(R"({"factor_":1,"label_":"time"})");
+  return corelet.factor;
 }
 
 void DescriptorReader::readProvenance(const Cursor &handle, Provenance &provenance) {
@@ -287,20 +384,26 @@ void DescriptorReader::readProvenance(const Cursor &handle, Provenance &provenan
 void DescriptorReader::readDsc(const Cursor &dsc) {
   ObjectReader object(dsc, d);
   object.at("numCoresUsed_").getInt(d.numCores, d.numCores);
-  object.at("numCoreletsUsed_").getInt(1, 1);
-  Cursor coreIds = object.at("coreIdsUsed_");
-  std::vector<Cursor> ids = coreIds.elements();
-  if (coreIds.isValid() && static_cast<int64_t>(ids.size()) != d.numCores)
-    coreIds.fail("expected the " + std::to_string(d.numCores) + " cores from 0 upwards");
-  for (size_t i = 0; i < ids.size(); ++i)
-    ids[i].getInt(static_cast<int64_t>(i), static_cast<int64_t>(i));
+  d.numCorelets = object.at("numCoreletsUsed_").getInt(1, kMaxCores);
+  if (std::optional<Cursor> target = object.find("target_"))
+    d.operationTarget = target->getString();
+  d.coreIds = object.at("coreIdsUsed_").getInts();
+  bool areStandard = static_cast<int64_t>(d.coreIds.size()) == d.numCores;
+  for (size_t i = 0; i < d.coreIds.size(); ++i)
+    areStandard &= d.coreIds[i] == static_cast<int64_t>(i);
+  if (areStandard)
+    d.coreIds.clear();
 
   {
     ObjectReader sizes(object.at("N_"), d);
     sizes.expect("name_", "\"n\"");
     for (const Dim &dim : d.dims)
       sizes.find(dim.name + "_");
+    if (std::optional<Cursor> windows = sizes.find("paddingSizes_"))
+      d.windows = readWindows(*windows);
   }
+  if (std::optional<Cursor> mapping = object.find("dimToSymbolMapping_"))
+    readDimSymbols(*mapping);
   for (auto &[name, ranges] : object.at("coordinateMasking_").fields())
     for (const Cursor &range : ranges.elements()) {
       std::vector<Cursor> bounds = range.elements();
@@ -339,6 +442,7 @@ void DescriptorReader::readStages(const Cursor &stages) {
   ObjectReader stage(object.at("0"), d);
   readStage(stage.at("ss_"), /*isEpilogue=*/false);
   readStage(stage.at("el_"), /*isEpilogue=*/true);
+  sizeSymbolicDims(stages);
 }
 
 void DescriptorReader::readStage(const Cursor &stage, bool isEpilogue) {
@@ -346,17 +450,92 @@ void DescriptorReader::readStage(const Cursor &stage, bool isEpilogue) {
   object.expect("name_", "\"core\"");
   for (Dim &dim : d.dims) {
     Cursor size = object.at(dim.name + "_");
+    if (dim.isUnsized) {
+      size.getInt(-1, -1);
+      continue;
+    }
     int64_t value = size.getInt(1, kMaxSize);
-    if (isEpilogue && size.isValid() && value != dim.coreSize)
-      size.fail("differs from the steady state's " + std::to_string(dim.coreSize) +
-                ": work slices of unequal size are not supported");
-    dim.coreSize = value;
+    if (!isEpilogue)
+      dim.coreSize = value;
+    else if (value != dim.coreSize)
+      dim.epilogueSize = value;
   }
-  // Empty in all known files, absent in the older form.
+  Stage &result = isEpilogue ? d.epilogueStage : d.steadyStage;
+  if (std::optional<Cursor> infos = object.find("symbolicDimInfo_"))
+    for (auto &[dim, info] : infos->fields()) {
+      ObjectReader fields(info, d);
+      SymbolicExtent extent;
+      extent.dim = readSpelledDimName(info, dim);
+      extent.maxSize = fields.at("maxSize_").getInt(1, kMaxSize);
+      extent.granularity = fields.at("granularity_").getInt(1, kMaxSize);
+      result.symbolicDims.push_back(std::move(extent));
+    }
+  if (std::optional<Cursor> windows = object.find("paddingSizes_"))
+    result.windows = readWindows(*windows);
+  // Absent in the older form.
   for (const char *name : kStageObjects)
     if (std::optional<Cursor> field = object.find(name))
       if (!field->isObject() || !field->fields().empty())
         object.keep(*field);
+}
+
+/// Dims whose size the file leaves open get the largest that it allows.
+void DescriptorReader::sizeSymbolicDims(const Cursor &stages) {
+  for (Dim &dim : d.dims) {
+    if (!dim.isUnsized)
+      continue;
+    auto extent =
+        std::find_if(d.steadyStage.symbolicDims.begin(), d.steadyStage.symbolicDims.end(),
+                     [&](const SymbolicExtent &candidate) { return candidate.dim == dim.name; });
+    if (extent == d.steadyStage.symbolicDims.end()) {
+      stages.fail("dim \"" + dim.name + "\" has the size -1, but no entry in symbolicDimInfo_");
+      return;
+    }
+    dim.coreSize = extent->maxSize;
+    // numSlices is limited too, so the product is far from overflow.
+    dim.size = extent->maxSize * dim.numSlices;
+  }
+}
+
+std::vector<PaddedWindow> DescriptorReader::readWindows(const Cursor &windows) {
+  std::vector<PaddedWindow> result;
+  for (auto &[dim, entry] : windows.fields()) {
+    ObjectReader object(entry, d);
+    PaddedWindow window;
+    window.dim = readSpelledDimName(entry, dim);
+    window.padFront = object.at("padFront_").getInt(-1, kMaxSize);
+    window.padBack = object.at("padBack_").getInt(-1, kMaxSize);
+    Cursor total = object.at("totalSize_");
+    if (total.isString())
+      total.expect("\"N/A\"");
+    else
+      window.totalSize = total.getInt(1, kMaxSize);
+    window.stride = object.at("stride_").getInt(1, kMaxSize);
+    window.dilation = object.at("dilation_").getInt(1, kMaxSize);
+    window.windowDim = object.at("windowDim_").getString();
+    if (window.windowDim.size() > 1 && window.windowDim.back() == '_') {
+      d.spelling.windowDimUnderscore = true;
+      window.windowDim.pop_back();
+    }
+    if (object.find("unneededPad_"))
+      window.unneeded = {object.at("unneededPad_").getInt(0, kMaxSize),
+                         object.at("unneededPadFront_").getInt(0, kMaxSize),
+                         object.at("unneededPadBack_").getInt(0, kMaxSize)};
+    result.push_back(std::move(window));
+  }
+  return result;
+}
+
+void DescriptorReader::readDimSymbols(const Cursor &mapping) {
+  for (auto &[dim, symbols] : mapping.fields()) {
+    DimSymbols entry;
+    entry.dim = readSpelledDimName(symbols, dim);
+    for (const Cursor &symbol : symbols.elements()) {
+      d.spelling.symbolsAsText |= symbol.isString();
+      entry.symbols.push_back(symbol.getIntOrDecimalString());
+    }
+    d.dimSymbols.push_back(std::move(entry));
+  }
 }
 
 void DescriptorReader::readLayouts(const Cursor &infos) {
@@ -425,9 +604,14 @@ void DescriptorReader::readTensor(const Cursor &node, const Cursor &labeled, uns
     tensor.component = Component::LX;
   else if (where != "hbm")
     component.fail("unknown component \"" + where + "\"");
-  object.derived("name_", "allocate-" + tensor.name + "_" + where);
-  if (std::optional<Cursor> symbolic = object.find("isStartAddrSymbolic_"))
-    tensor.symbolicAddress = symbolic->getInt(1, 1) == 1;
+  std::string name = object.at("name_").getString();
+  if (name != tensor.getAllocationName())
+    tensor.unusualAllocationName = name;
+  if (std::optional<Cursor> symbolic = object.find("isStartAddrSymbolic_")) {
+    tensor.symbolicAddress = symbolic->getInt(0, 1) == 1;
+    if (!tensor.symbolicAddress)
+      object.keep(*symbolic);
+  }
   Cursor order = object.at("layoutDimOrder_");
   tensor.dimOrder = order.getStrings();
   for (const std::string &dim : tensor.dimOrder)
@@ -462,9 +646,7 @@ void DescriptorReader::readTensor(const Cursor &node, const Cursor &labeled, uns
 void DescriptorReader::readAddresses(const Cursor &addresses, Tensor &tensor) {
   ObjectReader object(addresses, d);
   object.expect("dim_prop_func", R"([{"Map":{}},{"Const":{}},{"Const":{}}])");
-  object.expect("dim_prop_attr", R"([{"factor_":)" + std::to_string(d.numCores) +
-                                     R"(,"label_":"core"},{"factor_":1,"label_":"corelet"},)"
-                                     R"({"factor_":1,"label_":"time"}])");
+  tensor.addressCorelets = readCoreFolds(object.at("dim_prop_attr"));
   tensor.startAddress.assign(static_cast<size_t>(d.numCores), 0);
   forEachCore(object.at("data_"), "[", ", 0, 0]", [&](size_t core, const Cursor &address) {
     tensor.startAddress[core] = address.getIntOrDecimalString();
@@ -502,7 +684,12 @@ void DescriptorReader::readCoordinates(const Cursor &coordinates, Tensor &tensor
     coordinate.spatial = fields.at("spatial").getInt(0, 16);
     coordinate.temporal = fields.at("temporal").getInt(0, 16);
     coordinate.elemArr = fields.at("elemArr").getInt(0, 16);
-    coordinate.padding = fields.at("padding").getString();
+    Cursor padding = fields.at("padding");
+    std::string kind = padding.getString();
+    std::optional<PaddingKind> parsed = parsePaddingKind(kind);
+    if (!parsed)
+      padding.fail("unknown padding kind \"" + kind + "\"");
+    coordinate.padding = parsed.value_or(PaddingKind::NoPad);
     readFolds(fields.at("folds"), coordinate);
     tensor.coordinates.push_back(std::move(coordinate));
   }
@@ -529,17 +716,20 @@ void DescriptorReader::readFolds(const Cursor &folds, DimCoordinate &coordinate)
   if (attributes.isValid() && attrs.size() != expected)
     attributes.fail("expected " + std::to_string(expected) + " folds (elemArr + 3), found " +
                     std::to_string(attrs.size()));
-  for (size_t i = 0; i < std::min(funcs.size(), attrs.size()); ++i) {
-    Fold fold;
-    ObjectReader func(funcs[i], d);
-    ObjectReader affine(func.at("Affine"), d);
-    fold.alpha = affine.at("alpha_").getInt(-kMaxSize, kMaxSize);
-    fold.beta = affine.at("beta_").getInt(-kMaxSize, kMaxSize);
-    ObjectReader attr(attrs[i], d);
-    fold.factor = attr.at("factor_").getInt(1, kMaxSize);
-    fold.label = attr.at("label_").getString();
-    coordinate.folds.push_back(std::move(fold));
-  }
+  for (size_t i = 0; i < std::min(funcs.size(), attrs.size()); ++i)
+    coordinate.folds.push_back(readFold(funcs[i], attrs[i]));
+}
+
+Fold DescriptorReader::readFold(const Cursor &function, const Cursor &attribute) {
+  Fold fold;
+  ObjectReader func(function, d);
+  ObjectReader affine(func.at("Affine"), d);
+  fold.alpha = affine.at("alpha_").getInt(-kMaxSize, kMaxSize);
+  fold.beta = affine.at("beta_").getInt(-kMaxSize, kMaxSize);
+  ObjectReader attr(attribute, d);
+  fold.factor = attr.at("factor_").getInt(1, kMaxSize);
+  fold.label = attr.at("label_").getString();
+  return fold;
 }
 
 void DescriptorReader::readConstants(const Cursor &constants) {
@@ -549,6 +739,7 @@ void DescriptorReader::readConstants(const Cursor &constants) {
     return;
   }
   auto entries = constants.fields();
+  d.spelling.emptyConstantsAsObject = entries.empty();
   for (size_t i = 0; i < entries.size(); ++i) {
     const Cursor &entry = entries[i].second;
     if (entries[i].first != std::to_string(i))
@@ -559,9 +750,7 @@ void DescriptorReader::readConstants(const Cursor &constants) {
     constant.name = object.at("name_").getString();
     ObjectReader data(object.at("data_"), d);
     data.expect("dim_prop_func", R"([{"Const":{}},{"Const":{}},{"Map":{}}])");
-    data.expect("dim_prop_attr", R"([{"factor_":)" + std::to_string(d.numCores) +
-                                     R"(,"label_":"core"},{"factor_":1,"label_":"corelet"},)"
-                                     R"({"factor_":1,"label_":"time"}])");
+    constant.corelets = readCoreFolds(data.at("dim_prop_attr"));
     Cursor map = data.at("data_");
     if (map.isObject() && map.fields().size() != 1)
       map.fail("expected one entry \"[0, 0, 0]\"");

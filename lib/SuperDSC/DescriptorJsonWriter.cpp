@@ -30,7 +30,13 @@ public:
 private:
   void writeProvenance(const Provenance &provenance);
   void writeDsc();
-  void writeStage(std::string_view name);
+  void writeStage(std::string_view name, const Stage &stage, bool isEpilogue);
+  void writeSymbolicDims(const std::vector<SymbolicExtent> &extents);
+  void writeWindows(const std::vector<PaddedWindow> &windows);
+  void writeDimSymbols();
+  void writeBundleFolds();
+  void writeSchedule();
+  void writeFolds(const std::vector<Fold> &folds);
   void writeNode(const Tensor &tensor, size_t index);
   void writeCoordinates(const Tensor &tensor);
   void writeLabeled(const Tensor &tensor, size_t index);
@@ -43,6 +49,9 @@ private:
     w.field("label_", label);
     w.endObject();
   }
+  std::string spellDim(const std::string &dim) const {
+    return d.spelling.dimUnderscore ? dim + "_" : dim;
+  }
   void writePresence(std::string_view memory) {
     w.key(memory);
     w.beginObject();
@@ -50,7 +59,7 @@ private:
     w.endObject();
   }
   /// The three folds of per-core data; the \p mapped one is a map, others constant.
-  void writeCoreFolds(int mapped) {
+  void writeCoreFolds(int mapped, int64_t corelets) {
     w.key("dim_prop_func");
     w.beginArray();
     for (int i = 0; i < 3; ++i) {
@@ -62,7 +71,7 @@ private:
     w.key("dim_prop_attr");
     w.beginArray();
     writeFactor(d.numCores, "core");
-    writeFactor(1, "corelet");
+    writeFactor(corelets, "corelet");
     writeFactor(1, "time");
     w.endArray();
   }
@@ -92,35 +101,11 @@ void DescriptorWriter::write() {
     w.key("debug_handle_");
     writeProvenance(*d.provenance);
   }
-  w.key("sdscFoldProps_");
-  w.beginArray();
-  writeFactor(1, "time");
-  w.endArray();
-  w.key("sdscFolds_");
-  w.beginObject();
-  w.key("dim_prop_func");
-  w.beginArray();
-  w.beginObject();
-  w.key("Affine");
-  w.beginObject();
-  w.field("alpha_", 1);
-  w.field("beta_", 0);
-  w.endObject();
-  w.endObject();
-  w.endArray();
-  w.key("dim_prop_attr");
-  w.beginArray();
-  writeFactor(1, "time");
-  w.endArray();
-  w.key("data_");
-  w.beginObject();
-  w.field("[0]", "0");
-  w.endObject();
-  w.endObject();
+  writeBundleFolds();
   w.key("coreFoldProp_");
   writeFactor(d.numCores, "core");
   w.key("coreletFoldProp_");
-  writeFactor(1, "corelet");
+  writeFactor(d.corelets.factor, d.corelets.label);
   w.field("numCoresUsed_", d.numCores);
 
   w.key("coreIdToDsc_");
@@ -145,18 +130,9 @@ void DescriptorWriter::write() {
     w.endObject();
   }
   w.endObject();
-  w.key("coreIdToDscSchedule");
-  w.beginObject();
-  for (int64_t core = 0; core < d.numCores; ++core) {
-    w.key(std::to_string(core));
-    w.beginArray();
-    w.beginArray();
-    for (int entry : {-1, 0, 0, 0})
-      w.value(entry);
-    w.endArray();
-    w.endArray();
-  }
-  w.endObject();
+  writeSchedule();
+  if (!d.target.empty())
+    w.field("target_", d.target);
 
   w.key("dscs_");
   w.beginArray();
@@ -165,8 +141,71 @@ void DescriptorWriter::write() {
   writeDsc();
   w.endObject();
   w.endArray();
+  if (d.dataOps) {
+    w.key("dataOpdscs_");
+    w.beginArray();
+    for (const std::string &text : *d.dataOps)
+      w.raw(text);
+    w.endArray();
+  }
   w.endObject();
   w.endObject();
+}
+
+void DescriptorWriter::writeBundleFolds() {
+  w.key("sdscFoldProps_");
+  w.beginArray();
+  for (const FoldProperty &property : d.folds.properties)
+    writeFactor(property.factor, property.label);
+  w.endArray();
+  w.key("sdscFolds_");
+  w.beginObject();
+  writeFolds(d.folds.folds);
+  w.key("data_");
+  w.beginObject();
+  for (const auto &[coordinate, value] : d.folds.data)
+    w.field(coordinate, value);
+  w.endObject();
+  w.endObject();
+}
+
+void DescriptorWriter::writeSchedule() {
+  static const std::vector<ScheduleStep> standard = {{-1, 0, 0, 0}};
+  w.key("coreIdToDscSchedule");
+  w.beginObject();
+  for (size_t core = 0; core < static_cast<size_t>(d.numCores); ++core) {
+    w.key(std::to_string(core));
+    w.beginArray();
+    for (const ScheduleStep &step : core < d.schedule.size() ? d.schedule[core] : standard) {
+      w.beginArray();
+      for (int64_t number : step)
+        w.value(number);
+      w.endArray();
+    }
+    w.endArray();
+  }
+  w.endObject();
+}
+
+/// The functions and attributes of \p folds, in an open object.
+void DescriptorWriter::writeFolds(const std::vector<Fold> &folds) {
+  w.key("dim_prop_func");
+  w.beginArray();
+  for (const Fold &fold : folds) {
+    w.beginObject();
+    w.key("Affine");
+    w.beginObject();
+    w.field("alpha_", fold.alpha);
+    w.field("beta_", fold.beta);
+    w.endObject();
+    w.endObject();
+  }
+  w.endArray();
+  w.key("dim_prop_attr");
+  w.beginArray();
+  for (const Fold &fold : folds)
+    writeFactor(fold.factor, fold.label);
+  w.endArray();
 }
 
 void DescriptorWriter::writeProvenance(const Provenance &p) {
@@ -210,18 +249,24 @@ void DescriptorWriter::writeProvenance(const Provenance &p) {
 void DescriptorWriter::writeDsc() {
   w.beginObject();
   w.field("numCoresUsed_", d.numCores);
-  w.field("numCoreletsUsed_", 1);
+  w.field("numCoreletsUsed_", d.numCorelets);
   w.key("coreIdsUsed_");
   w.beginArray();
-  for (int64_t core = 0; core < d.numCores; ++core)
+  for (int64_t core : d.coreIds)
+    w.value(core);
+  for (int64_t core = 0; d.coreIds.empty() && core < d.numCores; ++core)
     w.value(core);
   w.endArray();
+  if (!d.operationTarget.empty())
+    w.field("target_", d.operationTarget);
 
   w.key("N_");
   w.beginObject();
   w.field("name_", "n");
   for (const Dim &dim : d.dims)
-    w.field(dim.name + "_", dim.size);
+    w.field(dim.name + "_", dim.isUnsized ? -1 : dim.size);
+  if (!d.windows.empty())
+    writeWindows(d.windows);
   w.endObject();
   w.key("coordinateMasking_");
   w.beginObject();
@@ -239,12 +284,14 @@ void DescriptorWriter::writeDsc() {
   }
   w.endObject();
   w.field("maskingConstId_", d.maskConstant);
+  if (!d.dimSymbols.empty())
+    writeDimSymbols();
   w.key("dataStageParam_");
   w.beginObject();
   w.key("0");
   w.beginObject();
-  writeStage("ss_");
-  writeStage("el_");
+  writeStage("ss_", d.steadyStage, /*isEpilogue=*/false);
+  writeStage("el_", d.epilogueStage, /*isEpilogue=*/true);
   w.endObject();
   w.endObject();
 
@@ -274,17 +321,72 @@ void DescriptorWriter::writeDsc() {
   w.endObject();
 }
 
-void DescriptorWriter::writeStage(std::string_view name) {
+void DescriptorWriter::writeStage(std::string_view name, const Stage &stage, bool isEpilogue) {
   w.key(name);
   w.beginObject();
   w.field("name_", "core");
   for (const Dim &dim : d.dims)
-    w.field(dim.name + "_", dim.coreSize);
-  if (options.form == Form::August2026)
-    for (const char *field : {"symbolicDimInfo_", "maxSymbolicVolume_", "coreletSplit_",
-                              "rowSplit_", "peSfpSplit_", "paddingSizes_"})
+    w.field(dim.name + "_", dim.isUnsized ? -1
+                            : isEpilogue  ? dim.epilogueSize.value_or(dim.coreSize)
+                                          : dim.coreSize);
+  bool all = options.form == Form::August2026;
+  if (all || !stage.symbolicDims.empty())
+    writeSymbolicDims(stage.symbolicDims);
+  if (all)
+    for (const char *field : {"maxSymbolicVolume_", "coreletSplit_", "rowSplit_", "peSfpSplit_"})
       if (!w.isReplaced(field))
         w.rawField(field, "{}");
+  if (all || !stage.windows.empty())
+    writeWindows(stage.windows);
+  w.endObject();
+}
+
+void DescriptorWriter::writeSymbolicDims(const std::vector<SymbolicExtent> &extents) {
+  w.key("symbolicDimInfo_");
+  w.beginObject();
+  for (const SymbolicExtent &extent : extents) {
+    w.key(spellDim(extent.dim));
+    w.beginObject();
+    w.field("maxSize_", extent.maxSize);
+    w.field("granularity_", extent.granularity);
+    w.endObject();
+  }
+  w.endObject();
+}
+
+void DescriptorWriter::writeWindows(const std::vector<PaddedWindow> &windows) {
+  w.key("paddingSizes_");
+  w.beginObject();
+  for (const PaddedWindow &window : windows) {
+    w.key(spellDim(window.dim));
+    w.beginObject();
+    w.field("padFront_", window.padFront);
+    w.field("padBack_", window.padBack);
+    if (window.unneeded) {
+      w.field("unneededPad_", (*window.unneeded)[0]);
+      w.field("unneededPadFront_", (*window.unneeded)[1]);
+      w.field("unneededPadBack_", (*window.unneeded)[2]);
+    }
+    w.key("totalSize_");
+    window.totalSize ? w.value(*window.totalSize) : w.value("N/A");
+    w.field("stride_", window.stride);
+    w.field("dilation_", window.dilation);
+    w.field("windowDim_", window.windowDim + (d.spelling.windowDimUnderscore ? "_" : ""));
+    w.endObject();
+  }
+  w.endObject();
+}
+
+void DescriptorWriter::writeDimSymbols() {
+  w.key("dimToSymbolMapping_");
+  w.beginObject();
+  for (const DimSymbols &entry : d.dimSymbols) {
+    w.key(spellDim(entry.dim));
+    w.beginArray();
+    for (int64_t symbol : entry.symbols)
+      d.spelling.symbolsAsText ? w.value(std::to_string(symbol)) : w.value(symbol);
+    w.endArray();
+  }
   w.endObject();
 }
 
@@ -292,8 +394,7 @@ void DescriptorWriter::writeNode(const Tensor &tensor, size_t index) {
   const char *component = tensor.component == Component::LX ? "lx" : "hbm";
   w.beginObject();
   w.field("nodeType_", "allocate");
-  if (!w.isReplaced("name_"))
-    w.field("name_", "allocate-" + tensor.name + "_" + component);
+  w.field("name_", tensor.getAllocationName());
   w.field("prev_", "");
   w.field("ldsIdx_", index);
   w.field("component_", component);
@@ -319,7 +420,7 @@ void DescriptorWriter::writeNode(const Tensor &tensor, size_t index) {
 
   w.key("startAddressCoreCorelet_");
   w.beginObject();
-  writeCoreFolds(/*mapped=*/0);
+  writeCoreFolds(/*mapped=*/0, tensor.addressCorelets);
   w.key("data_");
   w.beginObject();
   assert(static_cast<int64_t>(tensor.startAddress.size()) == d.numCores && "an address a core");
@@ -356,26 +457,10 @@ void DescriptorWriter::writeCoordinates(const Tensor &tensor) {
     w.field("spatial", coordinate.spatial);
     w.field("temporal", coordinate.temporal);
     w.field("elemArr", coordinate.elemArr);
-    w.field("padding", coordinate.padding);
+    w.field("padding", getPaddingName(coordinate.padding));
     w.key("folds");
     w.beginObject();
-    w.key("dim_prop_func");
-    w.beginArray();
-    for (const Fold &fold : coordinate.folds) {
-      w.beginObject();
-      w.key("Affine");
-      w.beginObject();
-      w.field("alpha_", fold.alpha);
-      w.field("beta_", fold.beta);
-      w.endObject();
-      w.endObject();
-    }
-    w.endArray();
-    w.key("dim_prop_attr");
-    w.beginArray();
-    for (const Fold &fold : coordinate.folds)
-      writeFactor(fold.factor, fold.label);
-    w.endArray();
+    writeFolds(coordinate.folds);
     w.endObject();
     w.endObject();
   }
@@ -415,7 +500,7 @@ void DescriptorWriter::writeConstants() {
   w.key("constantInfo_");
   if (d.constants.empty()) {
     // A string, not an object: reference, section 6, number 11.
-    w.value("{}");
+    d.spelling.emptyConstantsAsObject ? w.raw("{}") : w.value("{}");
     return;
   }
   w.beginObject();
@@ -427,7 +512,7 @@ void DescriptorWriter::writeConstants() {
     w.field("name_", constant.name);
     w.key("data_");
     w.beginObject();
-    writeCoreFolds(/*mapped=*/2);
+    writeCoreFolds(/*mapped=*/2, constant.corelets);
     w.key("data_");
     w.beginObject();
     w.key("[0, 0, 0]");

@@ -79,6 +79,33 @@ std::pair<bool, bool> getStandardMemories(const Tensor &tensor) {
   return {true, true};
 }
 
+static constexpr std::pair<PaddingKind, std::string_view> kPaddingNames[] = {
+    {PaddingKind::NoPad, "nopad"},
+    {PaddingKind::LoweredPadded, "lowered_padded"},
+    {PaddingKind::PaddedNoZeroPad, "padded_nozeropad"},
+    {PaddingKind::PaddedWithZeroPad, "padded_wzeropad"},
+    {PaddingKind::PaddedFullSpan, "padded_fullspan"},
+    {PaddingKind::PaddedFullSpanWithUnneeded, "padded_fullspan_wunneeded"}};
+
+std::string_view getPaddingName(PaddingKind kind) {
+  for (const auto &[candidate, name] : kPaddingNames)
+    if (candidate == kind)
+      return name;
+  return "nopad";
+}
+
+std::optional<PaddingKind> parsePaddingKind(std::string_view name) {
+  for (const auto &[kind, candidate] : kPaddingNames)
+    if (candidate == name)
+      return kind;
+  return std::nullopt;
+}
+
+bool BundleFolds::isStandard() const {
+  BundleFolds standard;
+  return properties == standard.properties && folds == standard.folds && data == standard.data;
+}
+
 bool operator==(const Fold &a, const Fold &b) {
   return a.alpha == b.alpha && a.beta == b.beta && a.factor == b.factor && a.label == b.label;
 }

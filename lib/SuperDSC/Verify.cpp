@@ -247,9 +247,6 @@ private:
   }
 
   void checkIndirection() {
-    auto allocation = [](const Tensor &tensor) {
-      return "allocate-" + tensor.name + (tensor.component == Component::LX ? "_lx" : "_hbm");
-    };
     for (size_t i = 0; i < d.tensors.size(); ++i) {
       const Tensor &tensor = d.tensors[i];
       bool isIndex =
@@ -266,11 +263,10 @@ private:
       if (tensor.indirection == Indirection::None)
         continue;
       bool found = std::any_of(d.tensors.begin(), d.tensors.end(), [&](const Tensor &other) {
-        return allocation(other) == tensor.relatedAllocation &&
+        return other.getAllocationName() == tensor.relatedAllocation &&
                other.indirection != Indirection::None && other.indirection != tensor.indirection;
       });
-      // An unusual name of an allocation is kept apart; it cannot be followed here.
-      if (!found && d.unknownFields.empty())
+      if (!found)
         report(16, "its partner " + tensor.relatedAllocation + " does not exist",
                static_cast<int>(i));
     }

@@ -75,8 +75,9 @@ Result<Operand> spyre::runtime::makeOperand(const sdsc::Descriptor &descriptor, 
     return fail("its layout class is missing or inconsistent");
   if (tensor.coordinates.size() != 0)
     for (const sdsc::DimCoordinate &coordinate : tensor.coordinates)
-      if (coordinate.padding != "nopad")
-        return fail("padding kind '" + coordinate.padding + "' is not emulated");
+      if (coordinate.padding != sdsc::PaddingKind::NoPad)
+        return fail("padding kind '" + std::string(sdsc::getPaddingName(coordinate.padding)) +
+                    "' is not emulated");
 
   int64_t perStick = 1;
   for (int64_t size : label->stickSizes)

@@ -149,7 +149,8 @@ static CoordinateAttr buildCoordinate(Builder &b, const sd::DimCoordinate &coord
   }
   return CoordinateAttr::get(b.getContext(), b.getStringAttr(coordinate.dim), coordinate.spatial,
                              coordinate.temporal, coordinate.elemArr,
-                             b.getStringAttr(coordinate.padding), labels, factors, alphas, betas);
+                             b.getStringAttr(sd::getPaddingName(coordinate.padding)), labels,
+                             factors, alphas, betas);
 }
 
 static AllocateOp buildAllocate(OpBuilder &b, Location loc, const sd::Descriptor &descriptor,
@@ -330,7 +331,8 @@ static sd::Tensor toTensor(AllocateOp op, const sd::Descriptor &descriptor) {
       coordinate.spatial = attribute.getSpatial();
       coordinate.temporal = attribute.getTemporal();
       coordinate.elemArr = attribute.getElemArr();
-      coordinate.padding = attribute.getPadding().str();
+      coordinate.padding =
+          sd::parsePaddingKind(attribute.getPadding().strref()).value_or(sd::PaddingKind::NoPad);
       for (size_t i = 0; i < attribute.getLabels().size(); ++i)
         coordinate.folds.push_back({attribute.getAlphas()[i], attribute.getBetas()[i],
                                     attribute.getFactors()[i], attribute.getLabels()[i].str()});

@@ -120,11 +120,11 @@ TEST(DescriptorJson, UnknownFieldsSurvive) {
   ordered_json document = load("cases/mm_m8_n4/sdsc_0.json");
   document.begin().value()["futureField"] = {{"a", 1}};
   ordered_json &dsc = getDsc(document);
-  dsc["target_"] = "senulator";
   dsc["odd/name~1"] = 3;
-  dsc["scheduleTree_"][1]["name_"] = "mine";
   dsc["scheduleTree_"][2]["extra"] = {1, 2, "x"};
-  dsc["dataStageParam_"]["0"]["ss_"]["paddingSizes_"] = {{"x", {{"padFront_", 1}}}};
+  dsc["scheduleTree_"][2]["isStartAddrSymbolic_"] = 0;
+  dsc["dataStageParam_"]["0"]["ss_"]["coreletSplit_"] = {{"mb", {16, 16}}};
+  dsc["N_"]["zj_"] = -1; // a dim that the operation does not have
   Descriptor descriptor;
   ASSERT_EQ(readOrFail(document.dump(), descriptor), "");
   EXPECT_EQ(descriptor.unknownFields.size(), 6u);
@@ -135,10 +135,135 @@ TEST(DescriptorJson, UnknownFieldsSurvive) {
   EXPECT_EQ(renumbered["7_batchmatmul"]["futureField"]["a"], 1);
 }
 
+/// Reads \p document, expects no unknown fields and the same document written back
+/// in the form that it has.
+Descriptor expectRoundTrip(const ordered_json &document, Form form) {
+  Descriptor descriptor;
+  EXPECT_EQ(readOrFail(document.dump(), descriptor), "");
+  for (const auto &[pointer, text] : descriptor.unknownFields)
+    ADD_FAILURE() << pointer << " is unknown";
+  EXPECT_EQ(json::parse(write(descriptor, form)), json::parse(document.dump()));
+  return descriptor;
+}
+
 TEST(DescriptorJson, EmptyConstantsMayBeAnObject) {
   ordered_json document = load("cases/pw_exp_2d_1c/sdsc_0.json");
   getDsc(document)["constantInfo_"] = ordered_json::object();
-  EXPECT_EQ(readError(document), "");
+  expectRoundTrip(document, Form::June2026);
+}
+
+TEST(DescriptorJson, SymbolicDimsAreTyped) {
+  for (bool isNewForm : {false, true}) {
+    ordered_json document =
+        load(isNewForm ? "bundles/small/gelu_32x128/sdsc_0.json" : "cases/mm_m8_n4/sdsc_0.json");
+    ordered_json &dsc = getDsc(document);
+    dsc["dimToSymbolMapping_"] = {{"mb", {-6}}};
+    for (const char *stage : {"ss_", "el_"})
+      dsc["dataStageParam_"]["0"][stage]["symbolicDimInfo_"] = {
+          {"mb", {{"maxSize_", 128}, {"granularity_", 16}}}};
+    Descriptor d = expectRoundTrip(document, isNewForm ? Form::August2026 : Form::June2026);
+    EXPECT_EQ(d.dimSymbols, (std::vector<DimSymbols>{{"mb", {-6}}}));
+    EXPECT_EQ(d.steadyStage.symbolicDims, (std::vector<SymbolicExtent>{{"mb", 128, 16}}));
+    EXPECT_EQ(d.epilogueStage, d.steadyStage);
+  }
+}
+
+TEST(DescriptorJson, SizesOfSymbolicDimsMayBeLeftOpen) {
+  ordered_json document = load("cases/mm_m8_n4/sdsc_0.json");
+  ordered_json &dsc = getDsc(document);
+  dsc["dimToSymbolMapping_"] = {{"mb_", {"-1"}}};
+  dsc["N_"]["mb_"] = -1;
+  for (const char *stage : {"ss_", "el_"}) {
+    dsc["dataStageParam_"]["0"][stage]["mb_"] = -1;
+    dsc["dataStageParam_"]["0"][stage]["symbolicDimInfo_"] = {
+        {"mb_", {{"maxSize_", 32}, {"granularity_", 4}}}};
+  }
+  Descriptor d = expectRoundTrip(document, Form::June2026);
+  const Dim &mb = d.dims[*d.findDim("mb")];
+  EXPECT_TRUE(mb.isUnsized);
+  EXPECT_EQ(mb.coreSize, 32);
+  EXPECT_EQ(mb.size, 256);
+}
+
+TEST(DescriptorJson, WindowsAreTyped) {
+  ordered_json document = load("cases/red_mean_nonstick_3d/sdsc_0.json");
+  ordered_json &dsc = getDsc(document);
+  std::string dim = dsc["primaryDsInfo_"].begin().value()["layoutDimOrder_"][1];
+  ordered_json window = {{"padFront_", 1},         {"padBack_", 0},         {"unneededPad_", 1},
+                         {"unneededPadFront_", 0}, {"unneededPadBack_", 1}, {"totalSize_", 130},
+                         {"stride_", 2},           {"dilation_", 1},        {"windowDim_", "ki_"}};
+  dsc["N_"]["paddingSizes_"] = {{dim, window}};
+  window["padFront_"] = window["padBack_"] = -1;
+  window["totalSize_"] = "N/A";
+  dsc["dataStageParam_"]["0"]["ss_"]["paddingSizes_"] = {{dim, window}};
+  window.erase("unneededPad_");
+  window.erase("unneededPadFront_");
+  window.erase("unneededPadBack_");
+  dsc["dataStageParam_"]["0"]["el_"]["paddingSizes_"] = {{dim, window}};
+  dsc["scheduleTree_"][0]["coordinates_"]["coordInfo"][dim]["padding"] = "padded_nozeropad";
+  Descriptor d = expectRoundTrip(document, Form::June2026);
+  PaddedWindow expected;
+  expected.dim = dim;
+  expected.padFront = 1;
+  expected.totalSize = 130;
+  expected.stride = 2;
+  expected.windowDim = "ki";
+  expected.unneeded = {1, 0, 1};
+  EXPECT_EQ(d.windows, (std::vector<PaddedWindow>{expected}));
+  expected.padFront = expected.padBack = -1;
+  expected.totalSize.reset();
+  EXPECT_EQ(d.steadyStage.windows, (std::vector<PaddedWindow>{expected}));
+  expected.unneeded.reset();
+  EXPECT_EQ(d.epilogueStage.windows, (std::vector<PaddedWindow>{expected}));
+  bool found = false;
+  for (const DimCoordinate &coordinate : d.tensors[0].coordinates)
+    found |= coordinate.padding == PaddingKind::PaddedNoZeroPad;
+  EXPECT_TRUE(found);
+}
+
+TEST(DescriptorJson, PaddingKindsHaveTheNamesOfTheFormat) {
+  for (const char *name : {"nopad", "lowered_padded", "padded_nozeropad", "padded_wzeropad",
+                           "padded_fullspan", "padded_fullspan_wunneeded"}) {
+    std::optional<PaddingKind> kind = parsePaddingKind(name);
+    ASSERT_TRUE(kind.has_value()) << name;
+    EXPECT_EQ(getPaddingName(*kind), name);
+  }
+  EXPECT_FALSE(parsePaddingKind("").has_value());
+}
+
+TEST(DescriptorJson, WhatIsAlwaysOneValueMayBeAnother) {
+  ordered_json document = load("cases/gather_rows/sdsc_0.json");
+  ordered_json &root = document.begin().value();
+  ordered_json &dsc = getDsc(document);
+  root["sdscFoldProps_"][0]["factor_"] = 2;
+  root["sdscFolds_"]["dim_prop_attr"][0]["factor_"] = 2;
+  root["sdscFolds_"]["data_"] = {{"[0]", "0"}, {"[1]", "1"}};
+  root["coreletFoldProp_"]["factor_"] = 2;
+  root["coreIdToDscSchedule"]["0"] = {{0, 0, 1, 0}, {-1, 0, 0, 1}};
+  root["target_"] = "senulator";
+  root["dataOpdscs_"] = {{{"STCDPOpLx", {{"a", 1}}}}};
+  dsc["target_"] = "sentient";
+  dsc["numCoreletsUsed_"] = 2;
+  dsc["coreIdsUsed_"][0] = 7;
+  dsc["dataStageParam_"]["0"]["el_"]["mb_"] = 1;
+  ordered_json &node = dsc["scheduleTree_"][0];
+  node["name_"] = "mine";
+  node["startAddressCoreCorelet_"]["dim_prop_attr"][1]["factor_"] = 2;
+  node["maxDimSizes_"][0] = 16;
+  Descriptor d = expectRoundTrip(document, Form::June2026);
+  EXPECT_FALSE(d.folds.isStandard());
+  EXPECT_EQ(d.corelets.factor, 2);
+  EXPECT_EQ(d.schedule.size(), static_cast<size_t>(d.numCores));
+  EXPECT_EQ(d.schedule[0][1], (ScheduleStep{-1, 0, 0, 1}));
+  EXPECT_EQ(d.target, "senulator");
+  EXPECT_EQ(d.operationTarget, "sentient");
+  ASSERT_TRUE(d.dataOps.has_value());
+  EXPECT_EQ(d.dataOps->front(), R"({"STCDPOpLx":{"a":1}})");
+  EXPECT_EQ(d.coreIds.front(), 7);
+  EXPECT_EQ(d.dims[*d.findDim("mb")].epilogueSize, 1);
+  EXPECT_EQ(d.tensors[0].getAllocationName(), "mine");
+  EXPECT_EQ(d.tensors[0].addressCorelets, 2);
+  EXPECT_EQ(d.tensors[0].maxDimSizes[0], 16);
 }
 
 TEST(DescriptorJson, ErrorsSayWhereAndWhat) {
@@ -164,14 +289,41 @@ TEST(DescriptorJson, ErrorsSayWhereAndWhat) {
   check([](ordered_json &d) { getDsc(d)["labeledDs_"][1]["dataFormat_"] = "FP17"; },
         "/0_batchmatmul/dscs_/0/batchmatmul/labeledDs_/1/dataFormat_: unknown data format "
         "\"FP17\"");
-  check([](ordered_json &d) { d.begin().value()["coreletFoldProp_"]["factor_"] = 2; },
-        "/0_batchmatmul/coreletFoldProp_: unsupported value {\"factor_\":2,\"label_\":"
-        "\"corelet\"}, only {\"factor_\":1,\"label_\":\"corelet\"} is");
+  check([](ordered_json &d) { d.begin().value()["coreletFoldProp_"]["factor_"] = 0; },
+        "/0_batchmatmul/coreletFoldProp_/factor_: integer out of range: 0 is not in "
+        "[1, 1099511627776]");
   check([](ordered_json &d) { d.begin().value()["coreIdToWkSlice_"].erase("3"); },
         "/0_batchmatmul/coreIdToWkSlice_: expected an entry for each of 32 cores, found 31");
-  check([](ordered_json &d) { getDsc(d)["dataStageParam_"]["0"]["el_"]["mb_"] = 1; },
-        "/0_batchmatmul/dscs_/0/batchmatmul/dataStageParam_/0/el_/mb_: differs from the steady "
-        "state's 32: work slices of unequal size are not supported");
+  check([](ordered_json &d) { getDsc(d)["N_"]["mb_"] = -1; },
+        "/0_batchmatmul/dscs_/0/batchmatmul/dataStageParam_/0/ss_/mb_: integer out of range: 32 "
+        "is not in [-1, -1]");
+  check(
+      [](ordered_json &d) {
+        getDsc(d)["N_"]["mb_"] = getDsc(d)["dataStageParam_"]["0"]["ss_"]["mb_"] =
+            getDsc(d)["dataStageParam_"]["0"]["el_"]["mb_"] = -1;
+      },
+      "/0_batchmatmul/dscs_/0/batchmatmul/dataStageParam_: dim \"mb\" has the size -1, but no "
+      "entry in symbolicDimInfo_");
+  check(
+      [](ordered_json &d) {
+        getDsc(d)["scheduleTree_"][0]["coordinates_"]["coordInfo"]["mb"]["padding"] = "padded";
+      },
+      "/0_batchmatmul/dscs_/0/batchmatmul/scheduleTree_/0/coordinates_/coordInfo/mb/padding: "
+      "unknown padding kind \"padded\"");
+  check([](ordered_json &d) { getDsc(d)["N_"]["paddingSizes_"] = {{"x", {{"padFront_", 1}}}}; },
+        "/0_batchmatmul/dscs_/0/batchmatmul/N_/paddingSizes_/x: unknown dim \"x\": it is not in "
+        "N_");
+  check([](ordered_json &d) { getDsc(d)["N_"]["paddingSizes_"] = {{"mb", {{"padFront_", 1}}}}; },
+        "/0_batchmatmul/dscs_/0/batchmatmul/N_/paddingSizes_/mb: missing field \"padBack_\"");
+  check([](ordered_json &d) { d.begin().value()["coreIdToDscSchedule"]["3"] = {{0, 1}}; },
+        "/0_batchmatmul/coreIdToDscSchedule/3/0: expected four numbers: data operation, "
+        "operation, synchronisation before and after");
+  check(
+      [](ordered_json &d) {
+        d.begin().value()["dscs_"] = ordered_json::array();
+        d.begin().value()["dataOpdscs_"] = {{{"STCDPOpLx", {{"a", 1}}}}};
+      },
+      "/0_batchmatmul/dscs_: a descriptor of data operations (dataOpdscs_) alone is not supported");
   check([](ordered_json &d) { getDsc(d)["computeOp_"][0]["inputLabeledDs"][0] = "Tensor9-idx9"; },
         "/0_batchmatmul/dscs_/0/batchmatmul/computeOp_/0/inputLabeledDs/0: \"Tensor9-idx9\" names "
         "no entry of labeledDs_ (\"<dsName_>-idx<ldsIdx_>\")");
