@@ -302,6 +302,7 @@ LogicalResult Compilation::write(const std::string &outputDirectory) {
     writeOptions.form = options.superdscForm == "2026-06" ? ::spyre::sdsc::Form::June2026
                                                           : ::spyre::sdsc::Form::August2026;
     writeOptions.pretty = options.pretty;
+    writeOptions.provenance = options.superdscProvenance;
     for (auto [i, bundle] : llvm::enumerate(graph.bundles))
       if (failed(mlir::sdsc::writeBundleFiles(*bundle, directory,
                                               "bundles/" + std::to_string(i) + "/", writeOptions)))

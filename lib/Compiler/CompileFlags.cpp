@@ -39,6 +39,10 @@ spyre::compiler::CompileFlags::CompileFlags(cl::OptionCategory &category)
                  cl::value_desc("dir"), cl::cat(category)),
       report("report", cl::desc("Write an HTML page about the compiled program"),
              cl::value_desc("file"), cl::cat(category)),
+      provenance("superdsc-provenance",
+                 cl::desc("Descriptors name the operation and place they came from (default true; "
+                          "form 2026-08 only)"),
+                 cl::init(true), cl::cat(category)),
       reportSeconds("report-seconds",
                     cl::desc("Say in the report how long stages took; it then differs each time"),
                     cl::cat(category)),
@@ -92,6 +96,7 @@ spyre::compiler::makeOptions(const CompileFlagValues &flags) {
   options.device = flags.device;
   options.target = flags.target;
   options.superdscForm = flags.form;
+  options.superdscProvenance = flags.provenance;
   options.pretty = flags.pretty;
   options.dumpStages = flags.dumpStages;
   options.report = flags.report;
@@ -104,8 +109,8 @@ spyre::compiler::CompileFlags::getOptions() const {
   // 0 is what no flag means; asked for, it is no number of cores.
   if (cores.getNumOccurrences() && cores < 1)
     return "--cores=" + std::to_string(cores) + ": at least one core is needed";
-  auto options = makeOptions(
-      {optLevel, cores, target, form, device, dumpStages, report, weights, pretty, reportSeconds});
+  auto options = makeOptions({optLevel, cores, target, form, device, dumpStages, report, weights,
+                              pretty, reportSeconds, provenance});
   if (auto *made = std::get_if<CompileOptions>(&options))
     made->configure = [](mlir::PassManager &pm) {
       mlir::applyDefaultTimingPassManagerCLOptions(pm);

@@ -189,8 +189,18 @@ void Emitter::cutTiles() {
     extents.push_back(dim.extent);
   for (unsigned i = 0; i < accesses.size(); ++i) {
     layout::AlignAccess &access = accesses[i];
+    // A tile of whole sticks leaves the dim as long as it is (e.5).
+    auto isStickDim = [&](unsigned d) {
+      for (const layout::Digit &digit : access.coordinates[d].digits)
+        for (unsigned lane = access.deviceSizes.size() - access.stickRank;
+             lane < access.deviceSizes.size(); ++lane)
+          if (dependsOn(access.coordinates[lane], digit.input))
+            return true;
+      return false;
+    };
     for (unsigned d = 0; d + access.stickRank < access.deviceSizes.size(); ++d) {
-      if (std::any_of(loopSteps[i].begin(), loopSteps[i].end(),
+      if (!isStickDim(d) &&
+          std::any_of(loopSteps[i].begin(), loopSteps[i].end(),
                       [&](const LoopStep &step) { return step.deviceDim == d; }))
         access.deviceSizes[d] = layout::getRange(access.coordinates[d], extents).second + 1;
       if (access.deviceSizes[d] != 1)
@@ -417,15 +427,13 @@ bool Emitter::computePadding() {
   // What a restickify's operand lacks of the padded size counts as its gap.
   if (facts.category == EmitCategory::Restickify)
     for (EmitTensor &tensor : tensors)
-      for (unsigned dim : tensor.order)
-        if (int(dim) != tensor.stick && tensor.scale[dim] == 1 &&
-            dims[dim].size > getDeviceExtent(tensor, dim))
-          tensor.gap[dim] = dims[dim].size - getDeviceExtent(tensor, dim);
-        else if (int(dim) != tensor.stick && tensor.scale[dim] == 1 &&
-                 dims[dim].size == getDeviceExtent(tensor, dim))
-          // The memory is padded just as the dim is: what looked like a gap
-          // behind the unpadded dim is that padding.
-          tensor.gap[dim] = 0;
+      for (unsigned dim : tensor.order) {
+        // Where the memory is padded just as the dim is, what looked like a gap behind
+        // the unpadded dim is that padding.
+        int64_t missing = dims[dim].size - getDeviceExtent(tensor, dim);
+        if (int(dim) != tensor.stick && tensor.scale[dim] == 1 && missing >= 0)
+          tensor.gap[dim] = missing;
+      }
   // The sticks of a cast's operands differ in their elements: what the dim is padded
   // to may be more sticks than the operand with the smaller ones has. It must neither
   // be read nor written there, and the places behind must be found; a negative gap

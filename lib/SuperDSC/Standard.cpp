@@ -33,14 +33,18 @@ std::vector<DimCoordinate> getStandardCoordinates(const Descriptor &descriptor,
   for (const LayoutClass &layout : descriptor.layouts) {
     if (layout.label != tensor.label)
       continue;
-    int64_t perStick = getElementsPerStick(tensor.format);
     for (size_t i = 0; i < layout.dimOrder.size() && i < tensor.scale.size(); ++i) {
       std::optional<unsigned> position = descriptor.findDim(layout.dimOrder[i]);
       if (!position)
         return {};
       const Dim &dim = descriptor.dims[*position];
-      bool isStick = std::find(layout.stickDims.begin(), layout.stickDims.end(), dim.name) !=
-                     layout.stickDims.end();
+      auto stick = std::find(layout.stickDims.begin(), layout.stickDims.end(), dim.name);
+      bool isStick = stick != layout.stickDims.end();
+      // A stick of two dims has fewer elements of each.
+      int64_t perStick = getElementsPerStick(tensor.format);
+      if (size_t position = stick - layout.stickDims.begin();
+          layout.stickDims.size() > 1 && position < layout.stickSizes.size())
+        perStick = std::max<int64_t>(1, layout.stickSizes[position]);
       bool isPresent = tensor.scale[i] == 1;
       int64_t size = isPresent ? dim.coreSize : 1;
       int64_t slices = isPresent ? dim.numSlices : 1;

@@ -45,7 +45,8 @@ constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
 
 const char *const kHelp =
-    R"(usage: spyre-translate --sdsc-to-bundle IN.mlir -o DIR [--superdsc-form=2026-06|2026-08] [--pretty] [--verify]
+    R"(usage: spyre-translate --sdsc-to-bundle IN.mlir -o DIR [--superdsc-form=2026-06|2026-08]
+                       [--superdsc-provenance[=false]] [--pretty] [--verify]
        spyre-translate --bundle-to-sdsc DIR [-o OUT.mlir] [--verify]
        spyre-translate --explain DIR|FILE.json|IN.mlir
 
@@ -55,8 +56,11 @@ const char *const kHelp =
   --explain          say in words what a bundle, a descriptor, a plan or a module does
   -o PATH            where to; standard output for --bundle-to-sdsc without it
   --superdsc-form=F  descriptors in the form of June (2026-06) or August 2026 (2026-08, default)
+  --superdsc-provenance
+                     write debug_handle_: the operation and place that a descriptor came from
+                     (the default; newer form only); =false leaves it out
   --pretty           indent the JSON
-  --verify           check the rules of docs/developer/sdsc-rules.md first, as sdsc-verify does
+  --verify           check the rules of docs/formats/superdsc.md first, as sdsc-verify does
 
 example: spyre-translate --bundle-to-sdsc softmax/ | spyre-opt --sdsc-verify
 )";
@@ -101,6 +105,10 @@ std::optional<int> parseArguments(int argc, char **argv, Options &options) {
       options.write.pretty = true;
     else if (argument == "--verify")
       options.verify = true;
+    else if (argument == "--superdsc-provenance" || argument == "--superdsc-provenance=true")
+      options.write.provenance = true;
+    else if (argument == "--superdsc-provenance=false")
+      options.write.provenance = false;
     else if (argument == "--superdsc-form=2026-06")
       options.write.form = sd::Form::June2026;
     else if (argument == "--superdsc-form=2026-08")

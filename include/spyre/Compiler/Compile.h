@@ -32,6 +32,7 @@ struct CompileOptions {
   std::string device = "spyre";    ///< variant name
   std::string target = "superdsc"; ///< or "ktir"
   std::string superdscForm = "2026-08";
+  bool superdscProvenance = true; ///< descriptors say where they came from (newer form only)
   /// Positions of arguments that are weights: their device layout is what their readers
   /// want, and the caller lays them out (once for many runs).
   std::vector<unsigned> weights;

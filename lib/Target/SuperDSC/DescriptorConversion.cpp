@@ -7,6 +7,7 @@
 
 #include "spyre/Target/SuperDSC/DescriptorConversion.h"
 
+#include "DescriptorExtensions.h"
 #include "spyre/SuperDSC/Standard.h"
 
 #include "mlir/IR/Builders.h"
@@ -148,8 +149,7 @@ static CoordinateAttr buildCoordinate(Builder &b, const sd::DimCoordinate &coord
     betas.push_back(fold.beta);
   }
   return CoordinateAttr::get(b.getContext(), b.getStringAttr(coordinate.dim), coordinate.spatial,
-                             coordinate.temporal, coordinate.elemArr,
-                             b.getStringAttr(sd::getPaddingName(coordinate.padding)), labels,
+                             coordinate.temporal, coordinate.elemArr, coordinate.padding, labels,
                              factors, alphas, betas);
 }
 
@@ -158,12 +158,12 @@ static AllocateOp buildAllocate(OpBuilder &b, Location loc, const sd::Descriptor
   OperationState state(loc, AllocateOp::getOperationName());
   AllocateOp::Properties &p = state.getOrAddProperties<AllocateOp::Properties>();
   p.name = b.getStringAttr(tensor.name);
-  p.component = b.getStringAttr(tensor.component == sd::Component::LX ? "lx" : "hbm");
+  p.component = ComponentAttr::get(
+      b.getContext(), tensor.component == sd::Component::LX ? Component::LX : Component::HBM);
   p.label = b.getStringAttr(tensor.label);
   p.dim_order = getNameArray(b, tensor.dimOrder);
   p.scale = b.getDenseI64ArrayAttr(tensor.scale);
-  std::string_view format = ::spyre::getFormatName(tensor.format);
-  p.format = b.getStringAttr(StringRef(format.data(), format.size()));
+  p.format = FormatAttr::get(b.getContext(), tensor.format);
   ArrayRef<int64_t> addresses = tensor.startAddress;
   p.start_address =
       b.getDenseI64ArrayAttr(llvm::all_equal(addresses) ? addresses.take_front() : addresses);
@@ -174,10 +174,15 @@ static AllocateOp buildAllocate(OpBuilder &b, Location loc, const sd::Descriptor
   if (!llvm::all_of(tensor.maxDimSizes, [](int64_t size) { return size == -1; }))
     p.max_dim_sizes = b.getDenseI64ArrayAttr(tensor.maxDimSizes);
   if (tensor.indirection != sd::Indirection::None)
-    p.indirection =
-        b.getStringAttr(tensor.indirection == sd::Indirection::IndexTensor ? "index" : "value");
+    p.indirection = IndirectionAttr::get(
+        b.getContext(), tensor.indirection == sd::Indirection::IndexTensor ? Indirection::Index
+                                                                           : Indirection::Value);
   if (!tensor.relatedAllocation.empty())
     p.related = b.getStringAttr(tensor.relatedAllocation);
+  if (!tensor.unusualAllocationName.empty())
+    p.allocation_name = b.getStringAttr(tensor.unusualAllocationName);
+  if (tensor.addressCorelets != 1)
+    p.address_corelets = b.getI64IntegerAttr(tensor.addressCorelets);
   if (!tensor.backGap.empty()) {
     SmallVector<Attribute> gaps;
     for (const auto &[dim, values] : tensor.backGap)
@@ -229,8 +234,8 @@ DescriptorOp mlir::sdsc::buildDescriptorOp(OpBuilder &b, Location loc,
   p.cores = b.getI64IntegerAttr(descriptor.numCores);
   SmallVector<Attribute> dims, layouts;
   for (const sd::Dim &dim : descriptor.dims)
-    dims.push_back(
-        DimAttr::get(context, b.getStringAttr(dim.name), dim.size, dim.numSlices, dim.coreSize));
+    dims.push_back(DimAttr::get(context, b.getStringAttr(dim.name), dim.size, dim.numSlices,
+                                dim.coreSize, dim.epilogueSize.value_or(0), dim.isUnsized));
   for (const sd::LayoutClass &layout : descriptor.layouts)
     layouts.push_back(LayoutAttr::get(context, b.getStringAttr(layout.label),
                                       getNames(b, layout.dimOrder), getNames(b, layout.stickDims),
@@ -255,22 +260,20 @@ DescriptorOp mlir::sdsc::buildDescriptorOp(OpBuilder &b, Location loc,
       fields.push_back(b.getNamedAttr(pointer, b.getStringAttr(text)));
     p.unknown_fields = b.getDictionaryAttr(fields);
   }
+  buildExtensions(b, descriptor, p);
   state.addRegion();
   auto op = cast<DescriptorOp>(b.create(state));
 
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&op.getBody().emplaceBlock());
-  auto formatName = [](::spyre::DataFormat format) {
-    std::string_view name = ::spyre::getFormatName(format);
-    return StringRef(name.data(), name.size());
-  };
   SmallVector<Value> tensors;
   for (const sd::Tensor &tensor : descriptor.tensors)
     tensors.push_back(buildAllocate(b, loc, descriptor, tensor).getResult());
   for (const sd::Constant &constant : descriptor.constants)
-    ConstantOp::create(b, loc, b.getStringAttr(constant.name),
-                       b.getStringAttr(formatName(constant.format)),
-                       b.getI64IntegerAttr(constant.bits));
+    ConstantOp::create(
+        b, loc, b.getStringAttr(constant.name), FormatAttr::get(context, constant.format),
+        b.getI64IntegerAttr(constant.bits),
+        constant.corelets == 1 ? IntegerAttr() : b.getI64IntegerAttr(constant.corelets));
   for (const sd::Mask &mask : descriptor.masks)
     MaskOp::create(b, loc, b.getStringAttr(mask.dim), b.getI64IntegerAttr(mask.firstInvalid),
                    b.getI64IntegerAttr(mask.count));
@@ -279,7 +282,7 @@ DescriptorOp mlir::sdsc::buildDescriptorOp(OpBuilder &b, Location loc,
   };
   ComputeOp::create(
       b, loc, b.getStringAttr(descriptor.executionUnit), b.getStringAttr(descriptor.opFunc),
-      b.getStringAttr(formatName(descriptor.format)), pick(descriptor.inputs),
+      FormatAttr::get(context, descriptor.format), pick(descriptor.inputs),
       pick(descriptor.outputs), pick(descriptor.indexTensors),
       descriptor.maskConstant < 0 ? IntegerAttr() : b.getI64IntegerAttr(descriptor.maskConstant),
       descriptor.fidelity == "regular" ? StringAttr() : b.getStringAttr(descriptor.fidelity));
@@ -301,20 +304,22 @@ static sd::Tensor toTensor(AllocateOp op, const sd::Descriptor &descriptor) {
   sd::Tensor tensor;
   tensor.name = op.getName().str();
   tensor.label = op.getLabel().str();
-  tensor.format = *::spyre::parseFormat(op.getFormat().str());
+  tensor.format = op.getFormat().getValue();
   tensor.wordLength = op.getWordLength() ? static_cast<int64_t>(*op.getWordLength())
                                          : ::spyre::getWidthInBytes(tensor.format);
   tensor.scale = op.getScale().vec();
-  tensor.component = op.getComponent() == "lx" ? sd::Component::LX : sd::Component::HBM;
+  tensor.component = op.getComponent() == Component::LX ? sd::Component::LX : sd::Component::HBM;
   for (Attribute dim : op.getDimOrder())
     tensor.dimOrder.push_back(cast<StringAttr>(dim).getValue().str());
   if (std::optional<ArrayRef<int64_t>> sizes = op.getMaxDimSizes())
     tensor.maxDimSizes = sizes->vec();
   else
     tensor.maxDimSizes.assign(tensor.dimOrder.size(), -1);
-  if (std::optional<StringRef> indirection = op.getIndirection())
-    tensor.indirection =
-        *indirection == "index" ? sd::Indirection::IndexTensor : sd::Indirection::ValueTensor;
+  if (std::optional<Indirection> indirection = op.getIndirection())
+    tensor.indirection = *indirection == Indirection::Index ? sd::Indirection::IndexTensor
+                                                            : sd::Indirection::ValueTensor;
+  tensor.unusualAllocationName = op.getAllocationName().value_or("").str();
+  tensor.addressCorelets = static_cast<int64_t>(op.getAddressCorelets().value_or(1));
   tensor.relatedAllocation = op.getRelated().value_or("").str();
   tensor.symbolicAddress = op.getSymbolic();
   tensor.startAddress = op.getStartAddress().vec();
@@ -331,8 +336,7 @@ static sd::Tensor toTensor(AllocateOp op, const sd::Descriptor &descriptor) {
       coordinate.spatial = attribute.getSpatial();
       coordinate.temporal = attribute.getTemporal();
       coordinate.elemArr = attribute.getElemArr();
-      coordinate.padding =
-          sd::parsePaddingKind(attribute.getPadding().strref()).value_or(sd::PaddingKind::NoPad);
+      coordinate.padding = attribute.getPadding();
       for (size_t i = 0; i < attribute.getLabels().size(); ++i)
         coordinate.folds.push_back({attribute.getAlphas()[i], attribute.getBetas()[i],
                                     attribute.getFactors()[i], attribute.getLabels()[i].str()});
@@ -366,7 +370,9 @@ FailureOr<sd::Descriptor> mlir::sdsc::toDescriptor(DescriptorOp op) {
   d.index = op.getIndex();
   d.numCores = op.getCores();
   for (DimAttr dim : op.getDims().getAsRange<DimAttr>())
-    d.dims.push_back({dim.getName().str(), dim.getSize(), dim.getNumSlices(), dim.getCoreSize()});
+    d.dims.push_back({dim.getName().str(), dim.getSize(), dim.getNumSlices(), dim.getCoreSize(),
+                      dim.getLastSize() == 0 ? std::nullopt : std::optional(dim.getLastSize()),
+                      dim.getIsSymbolic()});
   for (LayoutAttr layout : op.getLayouts().getAsRange<LayoutAttr>())
     d.layouts.push_back({layout.getLabel().str(), toStrings(layout.getDimOrder()),
                          toStrings(layout.getStickDims()), layout.getStickSizes().vec()});
@@ -389,22 +395,24 @@ FailureOr<sd::Descriptor> mlir::sdsc::toDescriptor(DescriptorOp op) {
     for (NamedAttribute field : *fields)
       d.unknownFields[field.getName().str()] = cast<StringAttr>(field.getValue()).str();
 
+  readExtensions(op, d);
+
   llvm::SmallDenseMap<Value, unsigned> positions;
   for (Operation &nested : op.getBody().front()) {
     if (auto allocate = dyn_cast<AllocateOp>(nested)) {
       positions[allocate.getResult()] = d.tensors.size();
       d.tensors.push_back(toTensor(allocate, d));
     } else if (auto constant = dyn_cast<ConstantOp>(nested)) {
-      d.constants.push_back({constant.getName().str(),
-                             *::spyre::parseFormat(constant.getFormat().str()),
-                             static_cast<uint32_t>(constant.getBits())});
+      d.constants.push_back({constant.getName().str(), constant.getFormat().getValue(),
+                             static_cast<uint32_t>(constant.getBits()),
+                             static_cast<int64_t>(constant.getCorelets().value_or(1))});
     } else if (auto mask = dyn_cast<MaskOp>(nested)) {
       d.masks.push_back({mask.getDim().str(), static_cast<int64_t>(mask.getFirstInvalid()),
                          static_cast<int64_t>(mask.getCount())});
     } else if (auto compute = dyn_cast<ComputeOp>(nested)) {
       d.opFunc = compute.getOpFunc().str();
       d.executionUnit = compute.getUnit().str();
-      d.format = *::spyre::parseFormat(compute.getFormat().str());
+      d.format = compute.getFormat().getValue();
       d.fidelity = compute.getFidelity().value_or("regular").str();
       for (auto [values, list] :
            {std::pair(compute.getInputs(), &d.inputs), std::pair(compute.getOutputs(), &d.outputs),

@@ -5,8 +5,8 @@
 !o = !spyre.buffer<64x128xf16, #spyre.layout<[2, 64, 64], order [0, 1], SEN169_FP16>, hbm>
 
 // The second operand's stick holds two of the contracted rows, 64 of the generated dim each.
-// CHECK: #sdsc.layout<KERNEL, [in, out], stick [in : 2, out : 64]>
-// CHECK: sdsc.compute "pt" "batchmatmulfp8" "SEN143_FP8"
+// CHECK: <KERNEL, [in, out], stick [in : 2, out : 64]>
+// CHECK: sdsc.compute "pt" "batchmatmulfp8" SEN143_FP8
 func.func @product(%x: !x, %y: !y, %o: !o) {
   spyre.batchmatmulfp8 (d0 = 64, d1 = 128, d2 = 256) ins(%x[d0, d2], %y[d2, d1]) outs(%o[d0, d1]) : !x, !y -> !o
   return

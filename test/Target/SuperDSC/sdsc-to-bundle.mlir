@@ -57,22 +57,23 @@
 // JUNE-NEXT:   "mb_": 1,
 // JUNE-NEXT:   "out_": 64
 // JUNE-NEXT: },
-// EXPLAIN:      bundle kernel: 1 symbolic base addresses, a pool of 512 bytes
-// EXPLAIN-NEXT:   argument 0: input in0, float16 [4, 64], on the device SEN169_FP16 [1, 4, 64]
-// EXPLAIN-NEXT:   loop, 2 times:
-// EXPLAIN-NEXT:     loop, 3 times:
-// EXPLAIN-NEXT:       operation 0: exp on sfp, SEN169_FP16, 2 cores
-// EXPLAIN-NEXT:         iterates over mb 2 (2 slices of 1), out 64
-// EXPLAIN-NEXT:         Tensor0: reads SEN169_FP16 at argument 0 + 384 + 256 x loop variable 0 (core 0), argument 0 + 512 + 256 x loop variable 0 (core 1), ...
-// EXPLAIN-NEXT:           layout class OUTPUT: innermost first mb, out; sticks along out
+// EXPLAIN:      bundle kernel: {{.*}}addresses of 1 argument, and of a pool for intermediates of 512 bytes
+// EXPLAIN:        argument 0: input in0, float16 [4, 64], on the device SEN169_FP16 [1, 4, 64]
+// EXPLAIN-NEXT:   loop 0, 2 times:
+// EXPLAIN-NEXT:     loop 1, 3 times:
+// EXPLAIN-NEXT:       operation 0: exp ({{.*}}), computed in SEN169_FP16 by the SIMD units of 2 cores
+// EXPLAIN-NEXT:         for every mb of 2 (2 work slices of 1), out of 64
+// EXPLAIN-NEXT:         core c works on mb slice c
+// EXPLAIN-NEXT:         Tensor0, read: mb = 2 x out = 64 of SEN169_FP16, in device memory at argument 0 + 384 + 256 x iteration of loop 0 for core 0, argument 0 + 512
+// EXPLAIN-NEXT:           layout class OUTPUT: a stick holds 64 of out; sticks follow each other outermost first by out / 64, mb
 // EXPLAIN-NEXT:           128 bytes a core, 256 bytes in all
-// EXPLAIN:      device memory touched by all launches: 3.0 KiB
+// EXPLAIN:      6 operations are executed; they read 1.5 KiB of device memory and write 1.5 KiB
 
 module {
   sdsc.descriptor @sdsc_0 index 0 dims [<mb = 2 in 2>, <out = 64 in 1>] layouts [<OUTPUT, [mb, out], stick [out : 64]>] {
-    %0 = sdsc.allocate "Tensor0" hbm "OUTPUT" [mb, out] scale [1, 1] "SEN169_FP16" symbolic at [-1, -2]
-    %1 = sdsc.allocate "Tensor1" hbm "OUTPUT" [mb, out] scale [1, 1] "SEN169_FP16" symbolic at [-3, -4]
-    sdsc.compute "sfp" "exp" "SEN169_FP16" ins(%0) outs(%1)
+    %0 = sdsc.allocate "Tensor0" hbm "OUTPUT" [mb, out] scale [1, 1] SEN169_FP16 symbolic at [-1, -2]
+    %1 = sdsc.allocate "Tensor1" hbm "OUTPUT" [mb, out] scale [1, 1] SEN169_FP16 symbolic at [-3, -4]
+    sdsc.compute "sfp" "exp" SEN169_FP16 ins(%0) outs(%1)
   }
   func.func @kernel(%p: !sdscbundle.input_arg<index>, %a: !sdscbundle.input_arg<index>)
       attributes {sdscbundle.has_pool, sdscbundle.pool_bytes = 512 : i64, sdscbundle.arguments = [

@@ -6,10 +6,10 @@
 // CHECK: verify.mlir:[[@LINE+2]]:1: error: dim mb: 7 elements are not 2 slices of 3 [SDSC-2]
 // CHECK: verify.mlir:[[@LINE+4]]:8: error: dim out: a core's 100 elements are no multiple of the stick's 64 [SDSC-8]
 sdsc.descriptor @sdsc_0 index 0 dims [<mb = 7 in 2>, <out = 100 in 1>] layouts [<OUTPUT, [mb, out], stick [out : 64]>] {
-  %0 = sdsc.allocate "Tensor0" hbm "OUTPUT" [mb, out] scale [-1, -2] "SEN169_FP16" symbolic at [-1, -2]
+  %0 = sdsc.allocate "Tensor0" hbm "OUTPUT" [mb, out] scale [-1, -2] SEN169_FP16 symbolic at [-1, -2]
   // CHECK: verify.mlir:[[@LINE+1]]:8: error: core 0: the address 100 is no multiple of a stick [SDSC-11]
-  %1 = sdsc.allocate "Tensor1" hbm "OUTPUT" [mb, out] scale [-1, 1] "SEN169_FP16" at [100]
-  sdsc.compute "gpu" "exp" "SEN169_FP16" ins(%0) outs(%1)
+  %1 = sdsc.allocate "Tensor1" hbm "OUTPUT" [mb, out] scale [-1, 1] SEN169_FP16 at [100]
+  sdsc.compute "gpu" "exp" SEN169_FP16 ins(%0) outs(%1)
 }
 func.func @f(%a: index) {
   // CHECK: verify.mlir:[[@LINE+1]]:3: error: does not bind symbol -2 that @sdsc_0 uses [SDSC-19]

@@ -97,6 +97,51 @@ TEST_F(SdscDialectTest, DescriptorsSurviveTheDialect) {
   EXPECT_LT(explicitFolds, 150) << "folds that the standard rule does not give";
 }
 
+TEST_F(SdscDialectTest, RareFieldsSurviveTheDialect) {
+  namespace sd = ::spyre::sdsc;
+  auto result = sd::readDescriptor(test::getAllDescriptors().front().second, "");
+  sd::Descriptor d = std::get<sd::Descriptor>(result);
+  ASSERT_FALSE(d.dims.empty());
+  std::string dim = d.dims.front().name;
+  d.dims.front().epilogueSize = 1;
+  d.dimSymbols = {{dim, {-7}}};
+  d.steadyStage.symbolicDims = {{dim, 512, 64}};
+  d.epilogueStage.symbolicDims = {{dim, 512, 64}};
+  d.windows = {{dim, 1, 2, 34, 2, 1, dim, std::array<int64_t, 3>{1, 0, 1}}};
+  d.steadyStage.windows = {{dim, -1, -1, std::nullopt, 1, 3, dim, std::nullopt}};
+  d.epilogueStage.windows = d.windows;
+  d.target = "senulator";
+  d.operationTarget = "sentient";
+  d.corelets = {2, "corelet"};
+  d.numCorelets = 2;
+  d.coreIds.assign(static_cast<size_t>(d.numCores), 3);
+  d.folds = {{{2, "time"}}, {{4, 1, 2, "time"}}, {{"[0]", "0"}, {"[1]", "5"}}};
+  d.schedule.assign(static_cast<size_t>(d.numCores), {{-1, 0, 0, 0}, {-1, 0, 1, 1}});
+  d.spelling = {true, true, true, false};
+  d.tensors.front().unusualAllocationName = "elsewhere";
+  d.tensors.front().addressCorelets = 2;
+  d.tensors.front().maxDimSizes.assign(d.tensors.front().dimOrder.size(), 16);
+  d.tensors.front().coordinates.front().padding = sd::PaddingKind::PaddedFullSpanWithUnneeded;
+  d.constants.push_back({"eps", ::spyre::DataFormat::SEN169_FP16, 0x1234, 2});
+  d.unknownFields = {{"/futureField", "[1]"}};
+
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
+  OpBuilder builder = OpBuilder::atBlockBegin(module->getBody());
+  sdsc::buildDescriptorOp(builder, UnknownLoc::get(&context), d);
+  ASSERT_TRUE(succeeded(verify(module->getOperation()))) << messages;
+  std::string printed = print(*module);
+  OwningOpRef<ModuleOp> parsed = parseSourceString<ModuleOp>(printed, &context);
+  ASSERT_TRUE(parsed) << messages << printed;
+  auto back = sdsc::toDescriptor(*parsed->getOps<sdsc::DescriptorOp>().begin());
+  ASSERT_TRUE(succeeded(back)) << messages;
+  std::string json = toJson(d, sd::Form::August2026);
+  EXPECT_EQ(toJson(*back, sd::Form::August2026), json);
+  // What the text of the module says is what is in the file.
+  for (const char *field : {"symbolicDimInfo_", "dimToSymbolMapping_", "windowDim_", "senulator",
+                            "padded_fullspan_wunneeded", "futureField", "elsewhere"})
+    EXPECT_NE(json.find(field), std::string::npos) << field;
+}
+
 /// Text without white space, for comparing structure and spelling.
 std::string squeeze(const std::string &text) {
   std::string result;

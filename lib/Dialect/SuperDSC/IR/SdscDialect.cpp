@@ -15,6 +15,7 @@ using namespace mlir;
 using namespace mlir::sdsc;
 
 #include "spyre/Dialect/SuperDSC/IR/SdscDialect.cpp.inc"
+#include "spyre/Dialect/SuperDSC/IR/SdscEnums.cpp.inc"
 
 #define GET_TYPEDEF_CLASSES
 #include "spyre/Dialect/SuperDSC/IR/SdscTypes.cpp.inc"
@@ -51,13 +52,40 @@ static void printName(AsmPrinter &printer, StringAttr name) {
 }
 
 //===----------------------------------------------------------------------===//
+// #sdsc.format
+//===----------------------------------------------------------------------===//
+
+Attribute FormatAttr::parse(AsmParser &parser, Type) {
+  FormatAttr format;
+  if (parser.parseLess() || parseName(parser, format) || parser.parseGreater())
+    return {};
+  return format;
+}
+
+void FormatAttr::print(AsmPrinter &printer) const {
+  printer << '<' << StringRef(::spyre::getFormatName(getValue())) << '>';
+}
+
+ParseResult FormatAttr::parseName(AsmParser &parser, FormatAttr &format) {
+  SMLoc loc = parser.getCurrentLocation();
+  std::string name;
+  if (parser.parseKeywordOrString(&name))
+    return failure();
+  std::optional<::spyre::DataFormat> value = ::spyre::parseFormat(name);
+  if (!value)
+    return parser.emitError(loc) << "'" << name << "' is no data format of the device";
+  format = FormatAttr::get(parser.getContext(), *value);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // #sdsc.dim
 //===----------------------------------------------------------------------===//
 
 Attribute DimAttr::parse(AsmParser &parser, Type) {
   SMLoc loc = parser.getCurrentLocation();
   StringAttr name;
-  int64_t size = 0, slices = 0, coreSize = 0;
+  int64_t size = 0, slices = 0, coreSize = 0, lastSize = 0;
   if (parser.parseLess() || parseName(parser, name) || parser.parseEqual() ||
       parser.parseInteger(size) || parser.parseKeyword("in") || parser.parseInteger(slices))
     return {};
@@ -66,11 +94,15 @@ Attribute DimAttr::parse(AsmParser &parser, Type) {
   coreSize = size / slices;
   if (succeeded(parser.parseOptionalKeyword("core")) && parser.parseInteger(coreSize))
     return {};
-  if (coreSize < 1)
+  bool hasLast = succeeded(parser.parseOptionalKeyword("last"));
+  if (hasLast && parser.parseInteger(lastSize))
+    return {};
+  if (coreSize < 1 || (hasLast && lastSize < 1))
     return parser.emitError(loc, "the size of a slice must be positive"), Attribute();
+  bool isSymbolic = succeeded(parser.parseOptionalKeyword("symbolic"));
   if (parser.parseGreater())
     return {};
-  return DimAttr::get(parser.getContext(), name, size, slices, coreSize);
+  return DimAttr::get(parser.getContext(), name, size, slices, coreSize, lastSize, isSymbolic);
 }
 
 void DimAttr::print(AsmPrinter &printer) const {
@@ -79,6 +111,10 @@ void DimAttr::print(AsmPrinter &printer) const {
   printer << " = " << getSize() << " in " << getNumSlices();
   if (getNumSlices() == 0 || getCoreSize() != getSize() / getNumSlices())
     printer << " core " << getCoreSize();
+  if (getLastSize() != 0)
+    printer << " last " << getLastSize();
+  if (getIsSymbolic())
+    printer << " symbolic";
   printer << '>';
 }
 
@@ -122,8 +158,22 @@ void LayoutAttr::print(AsmPrinter &printer) const {
 // #sdsc.coordinate
 //===----------------------------------------------------------------------===//
 
+static ParseResult parsePadding(AsmParser &parser, ::spyre::sdsc::PaddingKind &padding) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef name;
+  if (parser.parseKeyword(&name))
+    return failure();
+  std::optional<::spyre::sdsc::PaddingKind> kind =
+      ::spyre::sdsc::parsePaddingKind({name.data(), name.size()});
+  if (!kind)
+    return parser.emitError(loc) << "'" << name << "' is no kind of padding";
+  padding = *kind;
+  return success();
+}
+
 Attribute CoordinateAttr::parse(AsmParser &parser, Type) {
-  StringAttr dim, padding = StringAttr::get(parser.getContext(), "nopad");
+  StringAttr dim;
+  ::spyre::sdsc::PaddingKind padding = ::spyre::sdsc::PaddingKind::NoPad;
   SmallVector<StringAttr> labels;
   SmallVector<int64_t> factors, alphas, betas;
   int64_t spatial = 3, temporal = 0;
@@ -151,7 +201,7 @@ Attribute CoordinateAttr::parse(AsmParser &parser, Type) {
     else if (key == "temporal")
       parsed = parser.parseInteger(temporal);
     else if (key == "padding")
-      parsed = parseName(parser, padding);
+      parsed = parsePadding(parser, padding);
     else
       parsed = parser.emitError(loc) << "unknown key '" << key << "'";
     if (parsed)
@@ -181,10 +231,8 @@ void CoordinateAttr::print(AsmPrinter &printer) const {
     printer << ", spatial = " << getSpatial();
   if (getTemporal() != 0)
     printer << ", temporal = " << getTemporal();
-  if (getPadding() != "nopad") {
-    printer << ", padding = ";
-    printName(printer, getPadding());
-  }
+  if (getPadding() != ::spyre::sdsc::PaddingKind::NoPad)
+    printer << ", padding = " << StringRef(::spyre::sdsc::getPaddingName(getPadding()));
   printer << '>';
 }
 

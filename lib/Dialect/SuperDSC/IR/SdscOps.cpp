@@ -22,6 +22,25 @@
 using namespace mlir;
 using namespace mlir::sdsc;
 
+static ParseResult parseFormat(OpAsmParser &parser, FormatAttr &format) {
+  return FormatAttr::parseName(parser, format);
+}
+
+static void printFormat(OpAsmPrinter &printer, Operation *, FormatAttr format) {
+  printer << StringRef(::spyre::getFormatName(format.getValue()));
+}
+
+static ParseResult parseComponent(OpAsmParser &parser, ComponentAttr &component) {
+  StringRef name;
+  if (parser.parseKeyword(&name))
+    return failure();
+  std::optional<Component> value = symbolizeComponent(name);
+  if (!value)
+    return parser.emitError(parser.getNameLoc()) << "is in the unknown memory '" << name << "'";
+  component = ComponentAttr::get(parser.getContext(), *value);
+  return success();
+}
+
 #define GET_OP_CLASSES
 #include "spyre/Dialect/SuperDSC/IR/SdscOps.cpp.inc"
 
@@ -187,6 +206,36 @@ LogicalResult DescriptorOp::verify() {
     if (static_cast<int64_t>(slices->size()) != cores * numDims)
       return emitOpError() << "'core_to_slice' has " << slices->size() << " entries, expected "
                            << cores << " cores x " << numDims << " dims";
+  // Dims that the rare fields name.
+  auto checkDims = [&]<typename AttrT>(std::optional<ArrayAttr> list, AttrT) -> LogicalResult {
+    for (Attribute entry : list.value_or(ArrayAttr::get(getContext(), {})))
+      if (!isDim(cast<AttrT>(entry).getDim()))
+        return emitOpError() << "has " << entry << " of a dim that the operation lacks";
+    return success();
+  };
+  if (failed(checkDims(getDimSymbols(), SymbolsAttr())) ||
+      failed(checkDims(getSteadySymbolic(), SymbolicAttr())) ||
+      failed(checkDims(getLastSymbolic(), SymbolicAttr())) ||
+      failed(checkDims(getWindows(), WindowAttr())) ||
+      failed(checkDims(getSteadyWindows(), WindowAttr())) ||
+      failed(checkDims(getLastWindows(), WindowAttr())))
+    return failure();
+  for (std::optional<ArrayAttr> list : {getWindows(), getSteadyWindows(), getLastWindows()})
+    for (Attribute window : list.value_or(ArrayAttr::get(getContext(), {})))
+      if (size_t count = cast<WindowAttr>(window).getUnneeded().size(); count != 0 && count != 3)
+        return emitOpError() << "has a window with " << count << " unneeded sizes; there are three";
+  if (std::optional<ArrayAttr> schedule = getSchedule()) {
+    if (static_cast<int64_t>(schedule->size()) != cores)
+      return emitOpError() << "'schedule' is of " << schedule->size() << " cores, expected "
+                           << cores;
+    for (Attribute steps : *schedule)
+      if (cast<DenseI64ArrayAttr>(steps).size() % 4 != 0)
+        return emitOpError() << "'schedule' has steps that are not four numbers each";
+  }
+  if (std::optional<DictionaryAttr> data = getBundleFoldData())
+    for (NamedAttribute entry : *data)
+      if (!isa<StringAttr>(entry.getValue()))
+        return emitOpError() << "'bundle_fold_data' maps " << entry.getName() << " to no text";
   if (std::optional<DictionaryAttr> fields = getUnknownFields())
     for (NamedAttribute field : *fields)
       if (!isa<StringAttr>(field.getValue()))
@@ -258,9 +307,6 @@ LogicalResult DescriptorOp::verifyRegions() {
     if (static_cast<int64_t>(*mask) < 0 || static_cast<int64_t>(*mask) >= numConstants)
       return compute->emitOpError()
              << "masks with constant " << static_cast<int64_t>(*mask) << " of " << numConstants;
-  if (!::spyre::parseFormat(cast<ComputeOp>(compute).getFormat()))
-    return compute->emitOpError() << "has the unknown data format \""
-                                  << cast<ComputeOp>(compute).getFormat() << "\"";
   return success();
 }
 
@@ -270,13 +316,15 @@ LogicalResult DescriptorOp::verifyRegions() {
 
 ParseResult AllocateOp::parse(OpAsmParser &parser, OperationState &result) {
   Builder &builder = parser.getBuilder();
-  StringAttr name, label, format;
-  StringRef component;
+  StringAttr name, label;
+  FormatAttr format;
+  ComponentAttr component;
   ArrayAttr dimOrder;
   DenseI64ArrayAttr scale, addresses;
-  if (parser.parseAttribute(name) || parser.parseKeyword(&component) ||
+  if (parser.parseAttribute(name) || parseComponent(parser, component) ||
       parser.parseAttribute(label) || parseNames(parser, dimOrder) ||
-      parser.parseKeyword("scale") || parseNumbers(parser, scale) || parser.parseAttribute(format))
+      parser.parseKeyword("scale") || parseNumbers(parser, scale) ||
+      parseFormat(parser, format))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("symbolic")))
     result.addAttribute(getSymbolicAttrName(result.name), builder.getUnitAttr());
@@ -284,7 +332,7 @@ ParseResult AllocateOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseOptionalAttrDict(result.attributes))
     return failure();
   result.addAttribute(getNameAttrName(result.name), name);
-  result.addAttribute(getComponentAttrName(result.name), builder.getStringAttr(component));
+  result.addAttribute(getComponentAttrName(result.name), component);
   result.addAttribute(getLabelAttrName(result.name), label);
   result.addAttribute(getDimOrderAttrName(result.name), dimOrder);
   result.addAttribute(getScaleAttrName(result.name), scale);
@@ -295,11 +343,13 @@ ParseResult AllocateOp::parse(OpAsmParser &parser, OperationState &result) {
 }
 
 void AllocateOp::print(OpAsmPrinter &printer) {
-  printer << ' ' << getNameAttr() << ' ' << getComponent() << ' ' << getLabelAttr() << ' ';
+  printer << ' ' << getNameAttr() << ' ' << stringifyComponent(getComponent()) << ' '
+          << getLabelAttr() << ' ';
   printNames(printer, getDimOrder());
   printer << " scale ";
   printNumbers(printer, getScale());
-  printer << ' ' << getFormatAttr();
+  printer << ' ';
+  printFormat(printer, *this, getFormatAttr());
   if (getSymbolic())
     printer << " symbolic";
   printer << " at ";
@@ -313,10 +363,6 @@ void AllocateOp::print(OpAsmPrinter &printer) {
 void AllocateOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getResult(), getName()); }
 
 LogicalResult AllocateOp::verify() {
-  if (getComponent() != "hbm" && getComponent() != "lx")
-    return emitOpError() << "is in the unknown memory \"" << getComponent() << "\"";
-  if (!::spyre::parseFormat(getFormat()))
-    return emitOpError() << "has the unknown data format \"" << getFormat() << "\"";
   for (int64_t scale : getScale())
     if (scale != 1 && scale != -1 && scale != -2)
       return emitOpError() << "has the scale " << scale << "; 1, -1 and -2 exist";
@@ -324,23 +370,11 @@ LogicalResult AllocateOp::verify() {
     if (sizes->size() != getDimOrder().size())
       return emitOpError() << "has " << sizes->size() << " 'max_dim_sizes' for "
                            << getDimOrder().size() << " dims";
-  if (std::optional<StringRef> indirection = getIndirection())
-    if (*indirection != "index" && *indirection != "value")
-      return emitOpError() << "has the indirection \"" << *indirection
-                           << "\"; \"index\" and \"value\" exist";
   if (getWordLength() && static_cast<int64_t>(*getWordLength()) < 1)
     return emitOpError() << "has a word length that is not positive";
-  if (std::optional<ArrayAttr> gaps = getBackGap())
-    if (!llvm::all_of(*gaps, llvm::IsaPred<GapAttr>))
-      return emitOpError() << "'back_gap' must be an array of #sdsc.gap";
-  if (std::optional<ArrayAttr> coordinates = getCoordinates()) {
-    if (!llvm::all_of(*coordinates, llvm::IsaPred<CoordinateAttr>))
-      return emitOpError() << "'coordinates' must be an array of #sdsc.coordinate";
-    for (Attribute coordinate : *coordinates)
-      if (cast<CoordinateAttr>(coordinate).getLabels().size() < 3)
-        return emitOpError() << "has a coordinate without core, corelet and row fold: "
-                             << coordinate;
-  }
+  for (Attribute coordinate : getCoordinates().value_or(ArrayAttr::get(getContext(), {})))
+    if (cast<CoordinateAttr>(coordinate).getLabels().size() < 3)
+      return emitOpError() << "has a coordinate without core, corelet and row fold: " << coordinate;
   if (std::optional<ArrayAttr> memories = getMemories())
     for (Attribute memory : *memories) {
       auto text = dyn_cast<StringAttr>(memory);
@@ -355,26 +389,27 @@ LogicalResult AllocateOp::verify() {
 //===----------------------------------------------------------------------===//
 
 ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &result) {
-  StringAttr name, format;
+  StringAttr name;
+  FormatAttr format;
   int64_t bits = 0;
   if (parser.parseAttribute(name, getNameAttrName(result.name), result.attributes) ||
-      parser.parseAttribute(format, getFormatAttrName(result.name), result.attributes) ||
-      parser.parseInteger(bits) || parser.parseOptionalAttrDict(result.attributes))
+      parseFormat(parser, format) || parser.parseInteger(bits) || parser.parseOptionalAttrDict(result.attributes))
     return failure();
+  result.addAttribute(getFormatAttrName(result.name), format);
   result.addAttribute(getBitsAttrName(result.name), parser.getBuilder().getI64IntegerAttr(bits));
   return success();
 }
 
 void ConstantOp::print(OpAsmPrinter &printer) {
-  printer << ' ' << getNameAttr() << ' ' << getFormatAttr() << " 0x";
+  printer << ' ' << getNameAttr() << ' ';
+  printFormat(printer, *this, getFormatAttr());
+  printer << " 0x";
   printer.getStream() << llvm::utohexstr(getBits());
   printer.printOptionalAttrDict((*this)->getAttrs(),
                                 {getNameAttrName(), getFormatAttrName(), getBitsAttrName()});
 }
 
 LogicalResult ConstantOp::verify() {
-  if (!::spyre::parseFormat(getFormat()))
-    return emitOpError() << "has the unknown data format \"" << getFormat() << "\"";
   if (getBits() > 0xFFFFFFFFull)
     return emitOpError() << "has more than 32 bits";
   return success();

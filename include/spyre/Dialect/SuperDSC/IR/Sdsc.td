@@ -14,6 +14,7 @@
 #define SPYRE_DIALECT_SUPERDSC_SDSC_TD
 
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -36,16 +37,99 @@ def Sdsc_AllocationType : TypeDef<Sdsc_Dialect, "Allocation"> {
   let summary = "An operand of a descriptor";
 }
 
+class Sdsc_Enum<string name, string summary, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::mlir::sdsc";
+  let genSpecializedAttr = 0;
+}
+
+def Sdsc_Component : Sdsc_Enum<"Component", "the memory of an operand", [
+  I32EnumAttrCase<"HBM", 0, "hbm">, I32EnumAttrCase<"LX", 1, "lx">]>;
+def Sdsc_ComponentAttr : EnumAttr<Sdsc_Dialect, Sdsc_Component, "component">;
+
+def Sdsc_Indirection : Sdsc_Enum<"Indirection", "part of an operand in an indirect access", [
+  I32EnumAttrCase<"Index", 0, "index">, I32EnumAttrCase<"Value", 1, "value">]>;
+def Sdsc_IndirectionAttr : EnumAttr<Sdsc_Dialect, Sdsc_Indirection, "indirection">;
+
+def Sdsc_FormatAttr : AttrDef<Sdsc_Dialect, "Format"> {
+  let mnemonic = "format";
+  let summary = "A data format of the device, by its name in the files";
+  let description = [{
+    `#sdsc.format<SEN169_FP16>`, in operations just the name. The names are those of
+    `spyre::parseFormat` (lib/Numerics).
+  }];
+  let parameters = (ins "::spyre::DataFormat":$value);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// The bare name, as in operations.
+    static ::mlir::ParseResult parseName(::mlir::AsmParser &parser, FormatAttr &format);
+  }];
+}
+
 def Sdsc_DimAttr : AttrDef<Sdsc_Dialect, "Dim"> {
   let mnemonic = "dim";
   let summary = "An iteration dim: extent and number of work slices";
   let description = [{
     `#sdsc.dim<mb = 512 in 32>`: 512 elements, padding included, in 32 slices of
-    `coreSize` elements each (`core 16` is shown if it is not extent / slices).
+    `coreSize` elements each (`core 16` is shown if it is not extent / slices;
+    `last 8` if the last stage's slice is another, `symbolic` if the extent is that of
+    the largest run and the file says -1).
   }];
   let parameters = (ins "::mlir::StringAttr":$name, "int64_t":$size, "int64_t":$numSlices,
-                        "int64_t":$coreSize);
+                        "int64_t":$coreSize, DefaultValuedParameter<"int64_t", "0">:$lastSize,
+                        DefaultValuedParameter<"bool", "false">:$isSymbolic);
   let hasCustomAssemblyFormat = 1;
+}
+
+def Sdsc_SymbolsAttr : AttrDef<Sdsc_Dialect, "Symbols"> {
+  let mnemonic = "symbols";
+  let summary = "The symbol that stands for a dim's extent: `#sdsc.symbols<mb, [-1]>`";
+  let parameters = (ins "::mlir::StringAttr":$dim, ArrayRefParameter<"int64_t">:$symbols);
+  let assemblyFormat = "`<` $dim `,` `[` $symbols `]` `>`";
+}
+
+def Sdsc_SymbolicAttr : AttrDef<Sdsc_Dialect, "Symbolic"> {
+  let mnemonic = "symbolic";
+  let summary = "Largest extent of a symbolic dim and what it is a multiple of";
+  let description = "`#sdsc.symbolic<\"mb\", max 512, granularity 64>`, of one core's slice.";
+  let parameters = (ins "::mlir::StringAttr":$dim, "int64_t":$maxSize, "int64_t":$granularity);
+  let assemblyFormat = "`<` $dim `,` `max` $maxSize `,` `granularity` $granularity `>`";
+}
+
+def Sdsc_WindowAttr : AttrDef<Sdsc_Dialect, "Window"> {
+  let mnemonic = "window";
+  let summary = "A dim that a window slides along";
+  let description = [{
+    `#sdsc.window<"i", over "ki", pad [1, 1] total 34, stride 1, dilation 1>`: the dim's
+    own size is the result's, `total` the input's with its padding (absent: not
+    applicable); `pad` is -1 in a core's stage where the dim is split; `unneeded` are
+    the three numbers that convolutions add.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$dim, "::mlir::StringAttr":$windowDim,
+                        "int64_t":$padFront, "int64_t":$padBack,
+                        OptionalParameter<"std::optional<int64_t>">:$totalSize,
+                        "int64_t":$stride, "int64_t":$dilation,
+                        OptionalArrayRefParameter<"int64_t">:$unneeded);
+  let assemblyFormat = [{
+    `<` $dim `,` `over` $windowDim `,` `pad` `[` $padFront `,` $padBack `]`
+    (`total` $totalSize^)? `,` `stride` $stride `,` `dilation` $dilation
+    (`unneeded` `[` $unneeded^ `]`)? `>`
+  }];
+}
+
+def Sdsc_FoldPropertyAttr : AttrDef<Sdsc_Dialect, "FoldProperty"> {
+  let mnemonic = "fold_property";
+  let summary = "Factor and label of a fold: `#sdsc.fold_property<1, \"corelet\">`";
+  let parameters = (ins "int64_t":$factor, "::mlir::StringAttr":$label);
+  let assemblyFormat = "`<` $factor `,` $label `>`";
+}
+
+def Sdsc_FoldAttr : AttrDef<Sdsc_Dialect, "Fold"> {
+  let mnemonic = "fold";
+  let summary = "A fold around the whole descriptor: `#sdsc.fold<\"time\", 2 * 4 + 1>`";
+  let parameters = (ins "::mlir::StringAttr":$label, "int64_t":$factor, "int64_t":$alpha,
+                        "int64_t":$beta);
+  let assemblyFormat = "`<` $label `,` $factor `*` $alpha `+` $beta `>`";
 }
 
 def Sdsc_LayoutAttr : AttrDef<Sdsc_Dialect, "Layout"> {
@@ -71,7 +155,7 @@ def Sdsc_CoordinateAttr : AttrDef<Sdsc_Dialect, "Coordinate"> {
     affine map of the folds: `getAffineMap()`.
   }];
   let parameters = (ins "::mlir::StringAttr":$dim, "int64_t":$spatial, "int64_t":$temporal,
-                        "int64_t":$elemArr, "::mlir::StringAttr":$padding,
+                        "int64_t":$elemArr, "::spyre::sdsc::PaddingKind":$padding,
                         ArrayRefParameter<"::mlir::StringAttr">:$labels,
                         ArrayRefParameter<"int64_t">:$factors,
                         ArrayRefParameter<"int64_t">:$alphas,
@@ -90,6 +174,11 @@ def Sdsc_GapAttr : AttrDef<Sdsc_Dialect, "Gap"> {
   let hasCustomAssemblyFormat = 1;
 }
 
+class Sdsc_ArrayOf<string cppClass, string what>
+    : TypedArrayAttrBase<Attr<CPred<"::llvm::isa<::mlir::" #
+                                    !if(!eq(cppClass, "DenseI64ArrayAttr"), "", "sdsc::") #
+                                    cppClass # ">($_self)">, what>, "array of " # what>;
+
 class Sdsc_Op<string mnemonic, list<Trait> traits = []> : Op<Sdsc_Dialect, mnemonic, traits>;
 
 def Sdsc_DescriptorOp : Sdsc_Op<"descriptor", [IsolatedFromAbove, SingleBlock, NoTerminator,
@@ -99,9 +188,9 @@ def Sdsc_DescriptorOp : Sdsc_Op<"descriptor", [IsolatedFromAbove, SingleBlock, N
     ```mlir
     sdsc.descriptor @sdsc_0 index 0 dims [<mb = 512 in 32>, <out = 1024 in 1>]
         layouts [<OUTPUT, [mb, out], stick [out : 64]>] {
-      %Tensor0 = sdsc.allocate "Tensor0" hbm "OUTPUT" [mb, out] scale [1, 1] "SEN169_FP16" symbolic at [-1, -2]
-      %Tensor1 = sdsc.allocate "Tensor1" lx "OUTPUT" [mb, out] scale [1, 1] "SEN169_FP16" at [2048]
-      sdsc.compute "sfp" "identity" "SEN169_FP16" ins(%Tensor0) outs(%Tensor1)
+      %Tensor0 = sdsc.allocate "Tensor0" hbm "OUTPUT" [mb, out] scale [1, 1] SEN169_FP16 symbolic at [-1, -2]
+      %Tensor1 = sdsc.allocate "Tensor1" lx "OUTPUT" [mb, out] scale [1, 1] SEN169_FP16 at [2048]
+      sdsc.compute "sfp" "identity" SEN169_FP16 ins(%Tensor0) outs(%Tensor1)
     }
     ```
 
@@ -111,6 +200,14 @@ def Sdsc_DescriptorOp : Sdsc_Op<"descriptor", [IsolatedFromAbove, SingleBlock, N
     - `core_order`: positions of dims, fastest first, else iteration order
     - `core_to_slice`: cores x dims, else by e.3 of the reference from `core_order`
     - `provenance`: the debug handle; `unknown_fields`: JSON pointer -> JSON text
+    - `dim_symbols`: the symbol of each symbolic dim (`dimToSymbolMapping_`)
+    - `windows`: the operation's padded windows (`paddingSizes_` of `N_`)
+    - `steady_symbolic`, `steady_windows`, `last_symbolic`, `last_windows`: those of the
+      stages `ss_` and `el_`
+    - `target`, `operation_target`; `corelet_fold`, `num_corelets`, `core_ids`
+    - `bundle_folds`, `bundle_fold_properties`, `bundle_fold_data`: `sdscFolds_`
+    - `schedule`: per core its steps, four numbers each; `data_ops`: JSON texts
+    - `spelling`: which of two spellings a file uses
   }];
   let arguments = (ins
     SymbolNameAttr:$sym_name,
@@ -121,7 +218,24 @@ def Sdsc_DescriptorOp : Sdsc_Op<"descriptor", [IsolatedFromAbove, SingleBlock, N
     OptionalAttr<DenseI64ArrayAttr>:$core_order,
     OptionalAttr<DenseI64ArrayAttr>:$core_to_slice,
     OptionalAttr<DictionaryAttr>:$provenance,
-    OptionalAttr<DictionaryAttr>:$unknown_fields);
+    OptionalAttr<DictionaryAttr>:$unknown_fields,
+    OptionalAttr<Sdsc_ArrayOf<"SymbolsAttr", "#sdsc.symbols">>:$dim_symbols,
+    OptionalAttr<Sdsc_ArrayOf<"WindowAttr", "#sdsc.window">>:$windows,
+    OptionalAttr<Sdsc_ArrayOf<"SymbolicAttr", "#sdsc.symbolic">>:$steady_symbolic,
+    OptionalAttr<Sdsc_ArrayOf<"WindowAttr", "#sdsc.window">>:$steady_windows,
+    OptionalAttr<Sdsc_ArrayOf<"SymbolicAttr", "#sdsc.symbolic">>:$last_symbolic,
+    OptionalAttr<Sdsc_ArrayOf<"WindowAttr", "#sdsc.window">>:$last_windows,
+    OptionalAttr<StrAttr>:$target,
+    OptionalAttr<StrAttr>:$operation_target,
+    OptionalAttr<Sdsc_FoldPropertyAttr>:$corelet_fold,
+    OptionalAttr<I64Attr>:$num_corelets,
+    OptionalAttr<DenseI64ArrayAttr>:$core_ids,
+    OptionalAttr<Sdsc_ArrayOf<"FoldAttr", "#sdsc.fold">>:$bundle_folds,
+    OptionalAttr<Sdsc_ArrayOf<"FoldPropertyAttr", "#sdsc.fold_property">>:$bundle_fold_properties,
+    OptionalAttr<DictionaryAttr>:$bundle_fold_data,
+    OptionalAttr<Sdsc_ArrayOf<"DenseI64ArrayAttr", "array<i64>">>:$schedule,
+    OptionalAttr<StrArrayAttr>:$data_ops,
+    OptionalAttr<StrArrayAttr>:$spelling);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -132,35 +246,39 @@ def Sdsc_AllocateOp : Sdsc_Op<"allocate", [
     HasParent<"DescriptorOp">, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "An operand: where it is, and in which layout";
   let description = [{
-    `sdsc.allocate "Tensor0" hbm "OUTPUT" [mb, out] scale [1, 1] "SEN169_FP16" symbolic at [-1, -2]`:
+    `sdsc.allocate "Tensor0" hbm "OUTPUT" [mb, out] scale [1, 1] SEN169_FP16 symbolic at [-1, -2]`:
     name, memory, layout class, own dim order (innermost first), scale of each dim of
     the class (1, -1 broadcast or reduced, -2 the same along the stick), format,
     start address of each core (bytes, or a negative symbol id; one number if all
     cores have the same).
 
     Attributes shown only where needed: `word_length`
-    (else the format's), `max_dim_sizes` (else -1 each), `indirection` ("index" or
-    "value") with `related`, `back_gap`, `coordinates` (else the standard folds),
-    `slice_dims` and `core_to_slice` (an LX relayout's own division), `memories`.
+    (else the format's), `max_dim_sizes` (else -1 each; a number above 1 is the page
+    size of a paged tensor), `indirection` (`index` or `value`) with `related`,
+    `back_gap`, `coordinates` (else the standard folds), `slice_dims` and
+    `core_to_slice` (an LX relayout's own division), `memories`, `allocation_name`
+    (else "allocate-<name>_<memory>"), `address_corelets`.
   }];
   let arguments = (ins
-    StrAttr:$component,
+    Sdsc_ComponentAttr:$component,
     StrAttr:$label,
     ArrayAttr:$dim_order,
     DenseI64ArrayAttr:$scale,
-    StrAttr:$format,
+    Sdsc_FormatAttr:$format,
     DenseI64ArrayAttr:$start_address,
     UnitAttr:$symbolic,
     StrAttr:$name,
     OptionalAttr<I64Attr>:$word_length,
     OptionalAttr<DenseI64ArrayAttr>:$max_dim_sizes,
-    OptionalAttr<StrAttr>:$indirection,
+    OptionalAttr<Sdsc_IndirectionAttr>:$indirection,
     OptionalAttr<StrAttr>:$related,
-    OptionalAttr<ArrayAttr>:$back_gap,
-    OptionalAttr<ArrayAttr>:$coordinates,
+    OptionalAttr<Sdsc_ArrayOf<"GapAttr", "#sdsc.gap">>:$back_gap,
+    OptionalAttr<Sdsc_ArrayOf<"CoordinateAttr", "#sdsc.coordinate">>:$coordinates,
     OptionalAttr<ArrayAttr>:$slice_dims,
     OptionalAttr<DenseI64ArrayAttr>:$core_to_slice,
-    OptionalAttr<ArrayAttr>:$memories);
+    OptionalAttr<ArrayAttr>:$memories,
+    OptionalAttr<StrAttr>:$allocation_name,
+    OptionalAttr<I64Attr>:$address_corelets);
   let results = (outs Sdsc_AllocationType:$result);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -169,9 +287,11 @@ def Sdsc_AllocateOp : Sdsc_Op<"allocate", [
 def Sdsc_ConstantOp : Sdsc_Op<"constant", [HasParent<"DescriptorOp">]> {
   let summary = "A constant of the operation, as the bits that its file holds";
   let description = [{
-    `sdsc.constant "eps" "SEN169_FP16" 0x2C11`. Numbered in order.
+    `sdsc.constant "eps" SEN169_FP16 0x2C11`. Numbered in order. `corelets` is the factor
+    of its corelet fold if that is not 1.
   }];
-  let arguments = (ins StrAttr:$name, StrAttr:$format, I64Attr:$bits);
+  let arguments = (ins StrAttr:$name, Sdsc_FormatAttr:$format, I64Attr:$bits,
+                       OptionalAttr<I64Attr>:$corelets);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
@@ -188,21 +308,21 @@ def Sdsc_MaskOp : Sdsc_Op<"mask", [HasParent<"DescriptorOp">]> {
 def Sdsc_ComputeOp : Sdsc_Op<"compute", [HasParent<"DescriptorOp">, AttrSizedOperandSegments]> {
   let summary = "The operation itself";
   let description = [{
-    `sdsc.compute "sfp" "add" "SEN169_FP16" ins(%Tensor0, %Tensor1) outs(%Tensor2)`.
+    `sdsc.compute "sfp" "add" SEN169_FP16 ins(%Tensor0, %Tensor1) outs(%Tensor2)`.
     Index tensors follow as `indices(...)`. `mask_constant` is the number of the
     constant that masked elements read as. `fidelity` is "regular" if absent.
   }];
   let arguments = (ins
     StrAttr:$unit,
     StrAttr:$op_func,
-    StrAttr:$format,
+    Sdsc_FormatAttr:$format,
     Variadic<Sdsc_AllocationType>:$inputs,
     Variadic<Sdsc_AllocationType>:$outputs,
     Variadic<Sdsc_AllocationType>:$indices,
     OptionalAttr<I64Attr>:$mask_constant,
     OptionalAttr<StrAttr>:$fidelity);
   let assemblyFormat = [{
-    $unit $op_func $format `ins` `(` $inputs `)` `outs` `(` $outputs `)`
+    $unit $op_func custom<Format>($format) `ins` `(` $inputs `)` `outs` `(` $outputs `)`
     (`indices` `(` $indices^ `)`)? (`mask` $mask_constant^)? attr-dict
   }];
 }

@@ -22,7 +22,10 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
 
+#include "spyre/SuperDSC/Descriptor.h"
+
 #include "spyre/Dialect/SuperDSC/IR/SdscDialect.h.inc"
+#include "spyre/Dialect/SuperDSC/IR/SdscEnums.h.inc"
 
 #define GET_TYPEDEF_CLASSES
 #include "spyre/Dialect/SuperDSC/IR/SdscTypes.h.inc"
