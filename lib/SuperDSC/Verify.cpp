@@ -117,6 +117,10 @@ int64_t Verifier::getExtentInBytes(unsigned tensor) const {
   if (perStick < 1 || width < 1)
     return -1;
   bool isLX = t.component == Component::LX;
+  // A restickify's gap is what the tensor lacks of the padded size (see the rule of
+  // the format's page), everyone else's what memory has beyond it.
+  const OpFuncInfo *info = lookupOpFunc(d.opFunc);
+  int64_t sign = info && info->stickRule == StickRule::Restickify ? -1 : 1;
   int64_t unit = kStickInBytes, span = kStickInBytes;
   for (unsigned dim : view.order) {
     if (!view.has(dim))
@@ -124,7 +128,9 @@ int64_t Verifier::getExtentInBytes(unsigned tensor) const {
     int64_t onCore = getCoreExtent(tensor, dim), inMemory = isLX ? onCore : d.dims[dim].size;
     for (const auto &[name, gaps] : t.backGap)
       if (name == d.dims[dim].name && !gaps.empty())
-        inMemory += *std::max_element(gaps.begin(), gaps.end());
+        inMemory += sign * *std::max_element(gaps.begin(), gaps.end());
+    if (sign < 0)
+      onCore = std::min(onCore, std::max<int64_t>(inMemory, 1));
     if (view.isStick[dim]) {
       // What one stick holds of the dim; all of it unless the stick has two dims.
       int64_t held = 1;
