@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Structural rules of the format, numbered SDSC-1, SDSC-2, ... as in
-// docs/developer/sdsc-rules.md. All violations are reported, not the first.
-// MLIR-free; the pass sdsc-verify and the emulator's loader call it.
-// Source of the rules: SuperDSC reference, sections 1 and 7.
+// Rules of the format, numbered SDSC-1, SDSC-2, ... as in docs/formats/superdsc.md.
+// All violations are reported, not the first. MLIR-free; the pass sdsc-verify and
+// the emulator's loader call it.
+// Source of the rules: SuperDSC reference, sections 1, 3 and 7.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,6 +22,16 @@
 
 namespace spyre::sdsc {
 
+/// What a device allows (see DeviceLimits.h); 0: not checked.
+struct Limits {
+  int64_t numCores = 0;
+  int64_t numCoreletsPerCore = 0;
+  /// Device memory that one core may address in one tensor.
+  int64_t spanInBytes = 0;
+  /// The scratchpad of one core.
+  int64_t lxInBytes = 0;
+};
+
 struct Violation {
   int rule = 0;        ///< n of SDSC-n
   std::string message; ///< what is wrong, with names and numbers
@@ -29,11 +39,15 @@ struct Violation {
   /// The specification forbids it, but the reference front end emits it and it has
   /// a meaning: worth a warning, not a refusal.
   bool isWarning = false;
+  std::string dim; ///< the dim it is about, empty: none or all
 };
 
 /// All violations in \p descriptor, in the order of the rules' numbers.
 /// Precondition: consistent counts, as the reader of the files makes them.
-std::vector<Violation> verifyDescriptor(const Descriptor &descriptor);
+std::vector<Violation> verifyDescriptor(const Descriptor &descriptor, const Limits &limits = {});
+
+/// "SDSC-8: descriptor 3_exp, Tensor1, dim out: ..."
+std::string toString(const Violation &violation, const Descriptor &descriptor);
 
 } // namespace spyre::sdsc
 

@@ -15,6 +15,7 @@
 #include "LaunchCost.h"
 
 #include "spyre/Numerics/DL16.h"
+#include "spyre/SuperDSC/DeviceLimits.h"
 #include "spyre/SuperDSC/Verify.h"
 
 #include <bit>
@@ -29,7 +30,7 @@ using namespace spyre::runtime;
 
 std::optional<Error> Execution::prepare() {
   auto fail = [&](const std::string &message) { return Error{name + ": " + message}; };
-  for (const sdsc::Violation &violation : sdsc::verifyDescriptor(d))
+  for (const sdsc::Violation &violation : sdsc::verifyDescriptor(d, sdsc::getLimits(emulator.device)))
     if (!violation.isWarning)
       return fail((violation.tensor >= 0 ? d.tensors[violation.tensor].name + ": " : "") +
                   violation.message + " [SDSC-" + std::to_string(violation.rule) + "]");
