@@ -195,7 +195,7 @@ void Execution::computeLayerNormScale(int core, CoreResult &result) {
   uint8_t *to = result.sticks.data();
   do {
     int64_t base = baseOffset(x, core, index.data(), -1, result);
-    if (emulator.options.checked)
+    if (isChecking)
       checkRead(x, core, base, 2 * x.width, result);
     float pair[2];
     decodeElements(x.format, x.data[core] + base, pair, 2);
@@ -366,7 +366,8 @@ void Execution::computeTopK(int core, CoreResult &result) {
   int64_t lanes = getRowLanes();
   if (k > count) {
     result.error = "k is " + std::to_string(k) + " for " + std::to_string(count) + " elements";
-    result.reports.push_back({ReportKind::OutOfBounds, name, core, x.start[core], result.error});
+    result.reports.push_back(
+        {ReportKind::OutOfBounds, name, core, x.start[core], result.error, x.tensor->name});
     result.sticks.resize(numRows * rowSticks * kStickInBytes);
     return;
   }
@@ -469,14 +470,16 @@ std::optional<Error> Execution::computeShuffle() {
         if (source == sourceOf.end()) {
           result.error = "no core holds a part that core " + std::to_string(core) + " wants";
           result.reports.push_back({ReportKind::OutOfBounds, name, static_cast<int>(core),
-                                    out.start[core], result.error});
+                                    out.start[core], result.error, out.tensor->name});
           break;
         }
         int64_t offset = 0;
         for (size_t dim = 0; dim < index.size(); ++dim)
           offset += x.dims[dim].getOffset(local[dim]);
-        if (emulator.options.checked)
+        if (isChecking) {
           checkRead(x, source->second, offset, kStickInBytes, result);
+          markShuffled(x, source->second, offset, result);
+        }
         std::memcpy(to, x.data[source->second] + offset, kStickInBytes);
       }
       index[stickDim] = 0;

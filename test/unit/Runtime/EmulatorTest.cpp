@@ -415,9 +415,9 @@ TEST_F(EmulatorTest, ReportsTwoCoresThatWriteOneLocation) {
   // The slices of the result are one row apart and two rows long.
   ASSERT_FALSE(execute(
       makeDescriptor("abs", {dim("mb", 4, 2), dim("out", 64)}, {rows(x, 2), rows(out, 1)})));
-  ASSERT_EQ(kinds(), std::vector{ReportKind::Conflict});
-  EXPECT_EQ(emulator->getReports()[0].core, 1);
-  EXPECT_EQ(emulator->getReports()[0].address, out + 128);
+  ASSERT_EQ(kinds(), (std::vector{ReportKind::WrongSlice, ReportKind::Conflict}));
+  EXPECT_EQ(emulator->getReports()[1].core, 1);
+  EXPECT_EQ(emulator->getReports()[1].address, out + 128);
 }
 
 TEST_F(EmulatorTest, ScratchpadsBelongToTheirCores) {
