@@ -69,8 +69,9 @@ int64_t getMostFrequent(const std::vector<int64_t> &values) {
 } // namespace
 
 /// Start addresses of an operand in device memory follow from the work slices: the
-/// same distance for the same step. How far that is follows from the layout, but
-/// for a dim of which a core has one step only; there it is what most cores have.
+/// same distance for the same step. How far that is follows from the layout (nowhere
+/// along a dim that the operand lacks), but for a dim of which a core has one step
+/// only; there it is what most cores have.
 void Execution::checkAddresses() {
   const Operand &out = operands[output];
   for (int core = 0; core < numCores; ++core)
@@ -91,9 +92,10 @@ void Execution::checkAddresses() {
       if (d.dims[dim].numSlices == 1)
         continue;
       const OperandDim &place = operand.dims[dim];
-      bool isFree = int(dim) == operand.indirectDim || !operand.has(dim) ||
-                    place.extent <= (place.inStick ? place.perStick : 1);
-      int64_t step = isFree ? 0 : place.getOffset(place.extent);
+      bool isFree = operand.has(dim) && place.extent <= (place.inStick ? place.perStick : 1);
+      if (int(dim) == operand.indirectDim)
+        continue; // the index's dim
+      int64_t step = isFree || !operand.has(dim) ? 0 : place.getOffset(place.extent);
       if (isFree) {
         // Steps between cores whose other slices are the same.
         std::vector<int64_t> steps;
@@ -162,13 +164,11 @@ void Execution::checkRead(const Operand &operand, int core, int64_t offset, int6
 
 namespace {
 
-/// Whether bits written as one format mean the same in the other.
-bool isSameFormat(DataFormat a, DataFormat b) {
-  auto isInteger = [](DataFormat format) {
-    return format == DataFormat::IEEE_INT32 || format == DataFormat::SENUINT32;
-  };
-  return a == b || (isInteger(a) && isInteger(b));
+bool isInteger(DataFormat format) {
+  return format == DataFormat::IEEE_INT32 || format == DataFormat::SENUINT32;
 }
+/// Whether bits written as one format mean the same in the other.
+bool isSameFormat(DataFormat a, DataFormat b) { return a == b || (isInteger(a) && isInteger(b)); }
 
 /// "3..7".
 std::string getRange(int64_t begin, int64_t extent) {
@@ -190,7 +190,10 @@ void Execution::checkWriter(const Operand &operand, int core, int32_t number, in
     return;
   const WriteRecord &writer = emulator.writes[number];
   std::string wrote = writer.tensor + " of " + writer.op;
-  if (writer.format && !copiesBits() && !isSameFormat(*writer.format, operand.format))
+  // An index is an integer, whatever the operand calls it; moved bits may be anything.
+  bool isIndex = operand.tensor->indirection == sdsc::Indirection::IndexTensor;
+  if (writer.format && (isIndex ? !isInteger(*writer.format)
+                                : !copiesBits() && !isSameFormat(*writer.format, operand.format)))
     addReport(result, ReportKind::WrongFormat, operand, core, address,
               "reads as " + std::string(getFormatName(operand.format)) + " what is " +
                   std::string(getFormatName(*writer.format)) + ", " + wrote);

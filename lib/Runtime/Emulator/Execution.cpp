@@ -61,9 +61,14 @@ std::optional<Error> Execution::prepare() {
   if (output >= d.tensors.size())
     return fail("the output is missing");
 
-  if (int64_t(inputs.size()) != info->numInputs)
-    return fail("it has " + std::to_string(inputs.size()) + " inputs, " + d.opFunc + " takes " +
+  if (int64_t(inputs.size()) != info->numInputs) {
+    std::string names;
+    for (unsigned input : inputs)
+      names += (names.empty() ? " (" : ", ") + d.tensors[input].name;
+    return fail("it has " + std::to_string(inputs.size()) + " inputs" +
+                (names.empty() ? "" : names + ")") + ", " + d.opFunc + " takes " +
                 std::to_string(info->numInputs));
+  }
   std::vector<DataFormat> formats;
   for (unsigned input : inputs)
     formats.push_back(d.tensors[input].format);
@@ -160,7 +165,8 @@ std::optional<Error> Execution::prepareGather() {
     // without it.
     for (const OperandDim &dim : operand.dims)
       if (&dim != &operand.dims[operand.indirectDim] &&
-          dim.unit > operand.dims[operand.indirectDim].unit && dim.extent > 1)
+          dim.unit > operand.dims[operand.indirectDim].unit &&
+          dim.extent > (dim.inStick ? dim.perStick : 1))
         return fail(operand.tensor->name +
                     ": the indexed dim is not the outermost one, so the descriptor does not say "
                     "how far apart its rows lie");
@@ -317,8 +323,8 @@ int64_t Execution::baseOffset(const Operand &operand, int core, const int64_t *i
     std::string message = "index " + std::to_string(row) + " leaves " + operand.tensor->name;
     if (result.error.empty())
       result.error = message;
-    result.reports.push_back({ReportKind::OutOfBounds, name, core, operand.start[core] + offset,
-                              message, operand.tensor->name});
+    addReport(result, ReportKind::OutOfBounds, operand, core, operand.start[core] + offset,
+              "has no row " + std::to_string(row));
     return -1;
   }
   return base + offset;

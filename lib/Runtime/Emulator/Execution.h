@@ -123,7 +123,8 @@ private:
                  int64_t padded, uint8_t *marks);
   void unmarkMasked(int core, const int64_t *index, int inner, int64_t length,
                     uint8_t *marks) const;
-  void markShuffled(const Operand &operand, int core, int64_t offset, CoreResult &result) const;
+  void markShuffled(const Operand &operand, int core, int64_t offset, int64_t to,
+                    CoreResult &result) const;
   void markPointwise(int core);
   void markLayerNormScale(int core);
   void markTopK(int core);

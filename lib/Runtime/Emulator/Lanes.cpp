@@ -102,12 +102,12 @@ void Execution::unmarkMasked(int core, const int64_t *index, int inner, int64_t 
   }
 }
 
-void Execution::markShuffled(const Operand &operand, int core, int64_t offset,
+/// The marks of a stick that a relayout moves to byte \p to of its result.
+void Execution::markShuffled(const Operand &operand, int core, int64_t offset, int64_t to,
                              CoreResult &result) const {
-  int64_t lanes = kStickInBytes / operand.width;
-  result.marks.resize(result.marks.size() + lanes);
-  readMarks(*operand.block[core], operand.blockOffset[core] + offset, lanes, operand.width,
-            &*result.marks.end() - lanes);
+  result.marks.resize(result.sticks.size() / operand.width, 0);
+  readMarks(*operand.block[core], operand.blockOffset[core] + offset, kStickInBytes / operand.width,
+            operand.width, result.marks.data() + to / operand.width);
 }
 
 void Execution::trackLanes(const std::vector<std::vector<int>> &groups) {
