@@ -15,6 +15,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <unistd.h>
 
@@ -55,15 +56,31 @@ Result<Target> findBuffer(Emulator &emulator, const ArgumentSpec &spec, int64_t 
   return Target{block, address - start};
 }
 
-void markWritten(const Target &target, int64_t size) {
+/// The host has written \p size bytes, all of them elements or all of them padding.
+void markWritten(Emulator &emulator, const Target &target, int64_t size, const ArgumentSpec &spec,
+                 bool isPadding) {
   if (!target.block->isShadowed())
     return;
+  WriteRecord record;
+  record.op = spec.role == Role::Constant ? "the launch" : "copy-in of " + spec.array;
+  record.tensor = spec.role == Role::Constant ? "a constant" : spec.array;
+  record.format = spec.deviceFormat;
+  record.isRead = true;
+  int32_t writer = emulator.addWrite(std::move(record));
   for (int64_t at = target.offset; at < target.offset + size; at += kStickInBytes) {
     StickShadow &shadow = target.block->getShadow(at / kStickInBytes);
     shadow.written.set();
     shadow.undefined.reset();
+    isPadding ? shadow.padding.set() : shadow.padding.reset();
     shadow.owner = -1;
+    shadow.writer = writer;
   }
+}
+
+/// Bytes of padding in which an element lies.
+void unmarkPadding(const Target &target, int64_t offset, int64_t size) {
+  for (int64_t at = target.offset + offset; at < target.offset + offset + size; ++at)
+    target.block->getShadow(at / kStickInBytes).padding.reset(at % kStickInBytes);
 }
 
 } // namespace
@@ -93,10 +110,12 @@ std::optional<Error> Runtime::copyIn(const ArgumentSpec &spec, const HostTensor 
        std::get<int64_t>(getDeviceSizeInBytes(spec)));
   if (emulator.getOptions().countOnly)
     return std::nullopt;
-  if (auto error = copyToDevice(spec, host, to.block->getData() + to.offset))
-    return error;
-  markWritten(to, std::get<int64_t>(getDeviceSizeInBytes(spec)));
-  return std::nullopt;
+  markWritten(emulator, to, std::get<int64_t>(getDeviceSizeInBytes(spec)), spec,
+              /*isPadding=*/true);
+  RunCallback wrote;
+  if (to.block->isShadowed())
+    wrote = [&](int64_t offset, int64_t size) { unmarkPadding(to, offset, size); };
+  return copyToDevice(spec, host, to.block->getData() + to.offset, wrote);
 }
 
 std::optional<Error> Runtime::copyOut(const ArgumentSpec &spec, int64_t address, HostTensor &host) {
@@ -116,6 +135,8 @@ std::optional<Error> Runtime::copyOut(const ArgumentSpec &spec, int64_t address,
       for (int64_t at = offset; at < offset + bytes; ++at) {
         int64_t where = from.offset + at;
         const StickShadow &shadow = from.block->getShadow(where / kStickInBytes);
+        if (shadow.writer >= 0)
+          emulator.getWrite(shadow.writer).isRead = true;
         if (shadow.written.all() && shadow.undefined.none()) {
           at += kStickInBytes - 1 - where % kStickInBytes;
           continue;
@@ -123,15 +144,51 @@ std::optional<Error> Runtime::copyOut(const ArgumentSpec &spec, int64_t address,
         if (!shadow.written[where % kStickInBytes] && !reportedUnwritten) {
           reportedUnwritten = true;
           emulator.report({ReportKind::NeverWritten, "copy-out of " + spec.array, -1, address + at,
-                           "reads memory that nobody wrote"});
+                           spec.array + " reads memory that nobody wrote", spec.array});
         } else if (shadow.undefined[where % kStickInBytes] && !reportedUndefined) {
           reportedUndefined = true;
           emulator.report({ReportKind::Undefined, "copy-out of " + spec.array, -1, address + at,
-                           "reads a lane that no operation defined"});
+                           spec.array + " reads a lane that no operation defined", spec.array});
         }
       }
     };
   return copyToHost(spec, from.block->getData() + from.offset, host, check);
+}
+
+/// Symbols that are bound twice, or that the descriptor does not have.
+std::optional<Error> Runtime::checkSymbols(const sdsc::Descriptor &descriptor,
+                                           const std::vector<std::pair<int64_t, int64_t>> &bound,
+                                           const std::string &name) {
+  auto findOwner = [&](int64_t id) -> std::pair<std::string, int> {
+    for (const sdsc::Tensor &tensor : descriptor.tensors)
+      for (size_t core = 0; core < tensor.startAddress.size() && tensor.symbolicAddress; ++core)
+        if (tensor.startAddress[core] == id)
+          return {tensor.name, static_cast<int>(core)};
+    return {"", -1};
+  };
+  for (size_t i = 1; i < bound.size(); ++i)
+    if (bound[i].first == bound[i - 1].first) {
+      auto [tensor, core] = findOwner(bound[i].first);
+      return Error{name + ": " + (tensor.empty() ? "" : tensor + ": ") + "symbol " +
+                   std::to_string(bound[i].first) + " is bound twice, to address " +
+                   std::to_string(bound[i - 1].second) + " and to " +
+                   std::to_string(bound[i].second) +
+                   (core < 0 ? "" : ", for core " + std::to_string(core))};
+    }
+  if (!emulator.getOptions().checked)
+    return std::nullopt;
+  std::set<int64_t> used;
+  for (const sdsc::Tensor &tensor : descriptor.tensors)
+    used.insert(tensor.startAddress.begin(), tensor.startAddress.end());
+  for (const auto &[id, address] : bound)
+    if (!used.count(id)) {
+      emulator.report({ReportKind::StaleSymbol, name, -1, address,
+                       "symbol " + std::to_string(id) +
+                           " is bound, but no operand of the descriptor starts there",
+                       "symbol " + std::to_string(id)});
+      break;
+    }
+  return std::nullopt;
 }
 
 std::optional<Error> Runtime::runSteps(const Bundle &bundle, const std::vector<Step> &steps,
@@ -167,6 +224,8 @@ std::optional<Error> Runtime::runSteps(const Bundle &bundle, const std::vector<S
     std::string name = launch.descriptor + " (" + descriptor->second.opFunc + ")";
     for (size_t l = 0; l < loopVariables.size(); ++l)
       name += (l ? ", " : ", iteration ") + std::to_string(loopVariables[l]);
+    if (auto error = checkSymbols(descriptor->second, bound, name))
+      return Error{bundle.directory + "/" + error->message};
     auto error =
         emulator.execute(descriptor->second, name, [&](int64_t id) -> std::optional<int64_t> {
           auto it = std::lower_bound(bound.begin(), bound.end(), std::pair(id, INT64_MIN));
@@ -178,6 +237,19 @@ std::optional<Error> Runtime::runSteps(const Bundle &bundle, const std::vector<S
       return Error{bundle.directory + "/" + error->message};
   }
   return std::nullopt;
+}
+
+/// Says of the buffers that \p bundle only reads what they are for.
+void Runtime::setInputs(const Bundle &bundle, const std::vector<int64_t> &arguments, BlockUse use) {
+  for (bool isWritten : {false, true})
+    for (size_t k = 0; k < arguments.size(); ++k) {
+      Role role = bundle.spec.arguments[k].role;
+      if ((role == Role::Output || role == Role::InputOutput) != isWritten)
+        continue;
+      int64_t start = 0;
+      if (Block *block = emulator.getMemory().find(arguments[k], start))
+        block->setUse(isWritten ? BlockUse::Any : use);
+    }
 }
 
 std::optional<Error> Runtime::launch(const Bundle &bundle, const std::vector<int64_t> &arguments) {
@@ -213,7 +285,7 @@ std::optional<Error> Runtime::launch(const Bundle &bundle, const std::vector<int
     Block *block = emulator.getMemory().find(addresses[k], start);
     if (auto error = fillConstant(spec, block->getData(), std::get<int64_t>(size)))
       return release(error);
-    markWritten({block, 0}, std::get<int64_t>(size));
+    markWritten(emulator, {block, 0}, std::get<int64_t>(size), spec, /*isPadding=*/false);
   }
   int64_t pool = 0;
   if (bundle.plan.hasPool) {
@@ -222,9 +294,14 @@ std::optional<Error> Runtime::launch(const Bundle &bundle, const std::vector<int
       return release(*error);
     pool = std::get<int64_t>(address);
     owned.push_back(pool);
+    int64_t start = 0;
+    emulator.getMemory().find(pool, start)->setUse(BlockUse::Scratch);
   }
+  setInputs(bundle, addresses, BlockUse::Input);
   std::vector<int64_t> loopVariables;
-  return release(runSteps(bundle, bundle.plan.steps, addresses, pool, loopVariables));
+  auto error = runSteps(bundle, bundle.plan.steps, addresses, pool, loopVariables);
+  setInputs(bundle, addresses, BlockUse::Any);
+  return release(std::move(error));
 }
 
 //===----------------------------------------------------------------------===//
@@ -300,6 +377,8 @@ spyre::runtime::runBundle(Runtime &runtime, const Bundle &bundle,
       return *error;
     allocations.pool = 0;
     segment = 1;
+    int64_t start = 0;
+    memory.find(0, start)->setUse(BlockUse::Scratch);
   }
   for (const ArgumentSpec &spec : bundle.spec.arguments) {
     allocations.addresses.push_back(-1);

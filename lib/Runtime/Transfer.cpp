@@ -222,7 +222,7 @@ static bool hasNoElements(const ArgumentSpec &spec, const HostTensor &host) {
 }
 
 std::optional<Error> spyre::runtime::copyToDevice(const ArgumentSpec &spec, const HostTensor &host,
-                                                  uint8_t *device) {
+                                                  uint8_t *device, const RunCallback &wrote) {
   if (hasNoElements(spec, host))
     return std::nullopt;
   auto prepared = prepare(spec, host);
@@ -239,13 +239,14 @@ std::optional<Error> spyre::runtime::copyToDevice(const ArgumentSpec &spec, cons
                                      spec.deviceFormat, device + to * walk.deviceWidth, count);
         if (error)
           return conversionError(spec, from + error->element * stride, error->reason);
+        if (wrote)
+          wrote(to * walk.deviceWidth, count * walk.deviceWidth);
         return std::nullopt;
       });
 }
 
-std::optional<Error>
-spyre::runtime::copyToHost(const ArgumentSpec &spec, const uint8_t *device, HostTensor &host,
-                           const std::function<void(int64_t, int64_t)> &checkRead) {
+std::optional<Error> spyre::runtime::copyToHost(const ArgumentSpec &spec, const uint8_t *device,
+                                                HostTensor &host, const RunCallback &checkRead) {
   if (hasNoElements(spec, host))
     return std::nullopt;
   auto prepared = prepare(spec, host);

@@ -55,6 +55,14 @@ enum class ReportKind {
   LXOverflow,
   SpanOverflow,
   Undefined,
+  Padding,
+  WrongSlice,
+  WrongLayout,
+  WrongFormat,
+  Overlap,
+  Lost,
+  ReadOnly,
+  StaleSymbol,
 };
 const char *getReportKindName(ReportKind kind);
 
@@ -64,8 +72,37 @@ struct Report {
   int core = -1;  ///< -1: the host
   int64_t address = 0;
   std::string message;
+  std::string tensor; ///< the operand, or the array of a copy
   /// "sdsc_3.json (exp), core 5, address 4096: reads memory that nobody wrote".
   std::string toString() const;
+};
+
+/// One result, or one array copied in, as checked mode remembers it: what the
+/// shadow of a stick refers to.
+struct WriteRecord {
+  /// A dim that the tensor has, in memory order, the outermost first.
+  struct Place {
+    int64_t size = 1;   ///< of the whole tensor
+    int64_t extent = 1; ///< of a core's slice
+    int64_t unit = 0;   ///< bytes per step
+    int64_t perStick = 0;
+    std::vector<int64_t> origin; ///< first element of each core's slice
+  };
+  std::string op, tensor;
+  std::optional<DataFormat> format; ///< nothing: bits that pass under several names
+  bool isLX = false;
+  bool isDense = false;       ///< the sticks of a core (LX) or of all cores have no holes
+  int64_t endOffset = 0;      ///< bytes of a core's slice, from its start
+  int64_t begin = 0, end = 0; ///< of all cores (device memory)
+  std::vector<int64_t> start; ///< per core
+  std::vector<Place> places;
+  bool isRead = false;
+  int64_t numSticks = 0; ///< stored
+  /// The last one that wrote over it, how much of it, and where it began to.
+  int32_t overwriter = -1;
+  int64_t numOverwritten = 0;
+  int overwritingCore = -1;
+  int64_t overwrittenAddress = 0;
 };
 
 struct Counters {
@@ -108,6 +145,9 @@ public:
                                const std::function<std::optional<int64_t>(int64_t)> &symbols);
 
   void report(Report report);
+  /// Remembers who writes (checked mode); the number goes to the sticks' shadows.
+  int32_t addWrite(WriteRecord record);
+  WriteRecord &getWrite(int32_t number) { return writes[number]; }
   const std::vector<Report> &getReports() const { return reports; }
   int64_t getNumReports() const { return numReports; }
   const Counters &getCounters() const { return counters; }
@@ -124,6 +164,8 @@ private:
   std::vector<Block> scratchpads; ///< one a core
   ThreadPool pool;
   std::vector<Report> reports;
+  std::vector<WriteRecord> writes; ///< of checked mode
+  size_t numPlacesForgotten = 0;
   int64_t numReports = 0;
   Counters counters;
   std::vector<TimelineEvent> timeline;

@@ -7,7 +7,8 @@
 //
 // The memories of the emulated device. A block is a run of whole sticks; in
 // checked mode each stick has a shadow: which of its bytes were written, which of
-// those hold nothing that means anything, and who wrote last. Device memory is a
+// those hold nothing that means anything or lie after the end of a tensor, and who
+// wrote last. Device memory is a
 // set of blocks at addresses of their own, each backed only when it is allocated;
 // a scratchpad (LX) is one block a core. MLIR-free.
 //
@@ -38,8 +39,18 @@ struct StickShadow {
   std::bitset<kStickInBytes> written;
   /// Written, but with what the unit leaves in lanes that nobody defined.
   std::bitset<kStickInBytes> undefined;
-  int32_t owner = -1; ///< core that wrote last; -1: the host or nobody
-  uint32_t epoch = 0; ///< execution in which it did
+  /// Written, but after the end of a tensor: padding of known content.
+  std::bitset<kStickInBytes> padding;
+  int32_t owner = -1;  ///< core that wrote last; -1: the host or nobody
+  uint32_t epoch = 0;  ///< execution in which it did
+  int32_t writer = -1; ///< what it wrote: number of the emulator's write record
+};
+
+/// What a block is for.
+enum class BlockUse : uint8_t {
+  Any,
+  Scratch, ///< the pool: what nobody reads should not have been written
+  Input,   ///< a launch may not write it
 };
 
 /// A run of whole sticks.
@@ -64,6 +75,8 @@ public:
   uint8_t *getData() { return data.get(); }
   const uint8_t *getData() const { return data.get(); }
   bool isShadowed() const { return shadowed; }
+  BlockUse getUse() const { return use; }
+  void setUse(BlockUse newUse) { use = newUse; }
   /// Whether byte \p at is known to be written (checked mode).
   bool isWritten(int64_t at) const {
     return at < prepared && shadow[at / kStickInBytes].written[at % kStickInBytes];
@@ -81,6 +94,7 @@ private:
   void prepareMore(int64_t endInBytes);
   int64_t sizeInBytes = 0;
   bool shadowed = false;
+  BlockUse use = BlockUse::Any;
   int64_t prepared = 0; ///< bytes, whole sticks
   std::unique_ptr<uint8_t[], Free> data;
   std::vector<StickShadow> shadow;

@@ -70,6 +70,10 @@ private:
   std::optional<Error> runSteps(const Bundle &bundle, const std::vector<Step> &steps,
                                 const std::vector<int64_t> &arguments, int64_t pool,
                                 std::vector<int64_t> &loopVariables);
+  std::optional<Error> checkSymbols(const sdsc::Descriptor &descriptor,
+                                    const std::vector<std::pair<int64_t, int64_t>> &bound,
+                                    const std::string &name);
+  void setInputs(const Bundle &bundle, const std::vector<int64_t> &arguments, BlockUse use);
   /// Tells about a step and puts it on the timeline.
   void note(TimelineEvent::Kind kind, const std::string &name, const std::string &where,
             int64_t readInBytes, int64_t writtenInBytes);

@@ -48,13 +48,17 @@ Result<std::vector<DeviceDigit>> getDeviceDigits(const ArgumentSpec &spec);
 /// Bytes of the argument in device memory.
 Result<int64_t> getDeviceSizeInBytes(const ArgumentSpec &spec);
 
+/// Called with (byte offset, bytes) of each run of elements in device memory.
+using RunCallback = std::function<void(int64_t, int64_t)>;
+
 /// Bytes between elements are the device format's width: element p of the
-/// row-major device array is at \c device + p * width.
-std::optional<Error> copyToDevice(const ArgumentSpec &spec, const HostTensor &host,
-                                  uint8_t *device);
-/// \p checkRead, if given, is called with (byte offset, bytes) of each run read.
+/// row-major device array is at \c device + p * width. \p wrote, if given, is told
+/// where elements are; everything else is padding.
+std::optional<Error> copyToDevice(const ArgumentSpec &spec, const HostTensor &host, uint8_t *device,
+                                  const RunCallback &wrote = nullptr);
+/// \p checkRead, if given, is told what is read.
 std::optional<Error> copyToHost(const ArgumentSpec &spec, const uint8_t *device, HostTensor &host,
-                                const std::function<void(int64_t, int64_t)> &checkRead = nullptr);
+                                const RunCallback &checkRead = nullptr);
 
 /// The content of a constant argument: every lane is spec.value.
 std::optional<Error> fillConstant(const ArgumentSpec &spec, uint8_t *device, int64_t sizeInBytes);

@@ -39,6 +39,22 @@ const char *spyre::runtime::getReportKindName(ReportKind kind) {
     return "span-overflow";
   case ReportKind::Undefined:
     return "undefined";
+  case ReportKind::Padding:
+    return "padding";
+  case ReportKind::WrongSlice:
+    return "wrong-slice";
+  case ReportKind::WrongLayout:
+    return "wrong-layout";
+  case ReportKind::WrongFormat:
+    return "wrong-format";
+  case ReportKind::Overlap:
+    return "overlap";
+  case ReportKind::Lost:
+    return "lost";
+  case ReportKind::ReadOnly:
+    return "read-only";
+  case ReportKind::StaleSymbol:
+    return "stale-symbol";
   }
   return "";
 }
@@ -147,12 +163,24 @@ Emulator::~Emulator() = default;
 void Emulator::beginLaunch() {
   for (Block &scratchpad : scratchpads)
     scratchpad.clear();
+  // Of earlier launches only names and formats matter.
+  for (; numPlacesForgotten < writes.size(); ++numPlacesForgotten) {
+    WriteRecord &record = writes[numPlacesForgotten];
+    record.start = {};
+    record.places = {};
+    record.isRead = true;
+  }
 }
 
 void Emulator::report(Report report) {
   ++numReports;
   if (reports.size() < options.maxReports)
     reports.push_back(std::move(report));
+}
+
+int32_t Emulator::addWrite(WriteRecord record) {
+  writes.push_back(std::move(record));
+  return static_cast<int32_t>(writes.size() - 1);
 }
 
 void Emulator::addEvent(TimelineEvent event) {

@@ -62,9 +62,14 @@ std::optional<Error> Execution::prepare() {
   if (output >= d.tensors.size())
     return fail("the output is missing");
 
-  if (int64_t(inputs.size()) != info->numInputs)
-    return fail("it has " + std::to_string(inputs.size()) + " inputs, " + d.opFunc + " takes " +
+  if (int64_t(inputs.size()) != info->numInputs) {
+    std::string names;
+    for (unsigned input : inputs)
+      names += (names.empty() ? " (" : ", ") + d.tensors[input].name;
+    return fail("it has " + std::to_string(inputs.size()) + " inputs" +
+                (names.empty() ? "" : names + ")") + ", " + d.opFunc + " takes " +
                 std::to_string(info->numInputs));
+  }
   std::vector<DataFormat> formats;
   for (unsigned input : inputs)
     formats.push_back(d.tensors[input].format);
@@ -148,7 +153,8 @@ std::optional<std::string> Execution::countTableRows(Operand &table) const {
     if (entry.unit <= rows.unit || int(dim) == table.indirectDim)
       continue;
     planes *= entry.inStick ? d.dims[dim].size / entry.perStick : d.dims[dim].size;
-    isOutermost &= entry.extent <= 1 && d.dims[dim].numSlices == 1;
+    isOutermost &= entry.extent <= (entry.inStick ? entry.perStick : 1) &&
+                   d.dims[dim].numSlices == 1;
   }
   int64_t base = *std::min_element(table.start.begin(), table.start.end()), first = 0;
   if (table.isLX())
@@ -244,12 +250,13 @@ std::optional<Error> Execution::prepareConstants() {
 /// the descriptor can be executed.
 bool Execution::resolveAddresses() {
   bool good = true;
+  std::string who;
   auto bad = [&](ReportKind kind, int core, int64_t address, const std::string &message) {
-    emulator.report({kind, name, core, address, message});
+    emulator.report({kind, name, core, address, message, who});
     good = false;
   };
   for (Operand &operand : operands) {
-    const std::string &who = operand.tensor->name;
+    who = operand.tensor->name;
     bool spanReported = false;
     for (int core = 0; core < numCores; ++core) {
       int64_t start = operand.start[core];
@@ -344,7 +351,7 @@ int64_t Execution::baseOffset(const Operand &operand, int core, const int64_t *i
   int64_t at = 0;
   for (int dim = 0; dim < int(numbers.dims.size()); ++dim)
     at += numbers.dims[dim].getOffset(index[dim]);
-  if (emulator.options.checked)
+  if (isChecking)
     checkRead(numbers, core, at, 4, result);
   int32_t row;
   std::memcpy(&row, numbers.data[core] + at, 4);
@@ -355,42 +362,11 @@ int64_t Execution::baseOffset(const Operand &operand, int core, const int64_t *i
     std::string message = "index " + std::to_string(row) + " leaves " + operand.tensor->name;
     if (result.error.empty())
       result.error = message;
-    result.reports.push_back(
-        {ReportKind::OutOfBounds, name, core, operand.start[core] + offset, message});
+    addReport(result, ReportKind::OutOfBounds, operand, core, operand.start[core] + offset,
+              "has no row " + std::to_string(row));
     return -1;
   }
   return base + offset;
-}
-
-void Execution::checkRead(const Operand &operand, int core, int64_t offset, int64_t bytes,
-                          CoreResult &result) {
-  const Block *block = operand.block[core];
-  int64_t at = operand.blockOffset[core] + offset;
-  const StickShadow &shadow = block->getShadow(at / kStickInBytes);
-  if (shadow.written.all())
-    return;
-  int64_t lane = at % kStickInBytes;
-  for (int64_t i = lane; i < std::min(lane + bytes, kStickInBytes); ++i) {
-    if (shadow.written[i])
-      continue;
-    // One report an operand and core: the first address says where to look.
-    for (const Report &known : result.reports)
-      if (known.message.find(operand.tensor->name + " ") == 0)
-        return;
-    int64_t address = operand.start[core] + offset + (i - lane);
-    std::string message = operand.tensor->name + " reads memory that nobody wrote";
-    ReportKind kind = ReportKind::NeverWritten;
-    if (operand.isLX())
-      for (int other = 0; other < int(emulator.scratchpads.size()); ++other)
-        if (other != core && emulator.scratchpads[other].isWritten(at - lane + i)) {
-          kind = ReportKind::OtherCoresLX;
-          message = operand.tensor->name + " reads what only core " + std::to_string(other) +
-                    " has in its scratchpad";
-          break;
-        }
-    result.reports.push_back({kind, name, core, address, message});
-    return;
-  }
 }
 
 static uint64_t mix(uint64_t x) {
@@ -480,6 +456,7 @@ void Execution::store(int core) {
   Odometer odometer(outerDims, coreSizes, index.data());
   const uint8_t *from = result.sticks.data();
   bool reported = false;
+  size_t lane = 0;
   int64_t stickUnit = out.stickDim >= 0 ? out.dims[out.stickDim].unit : 0;
   // Sticks that a padded dim has and memory has not.
   int64_t sticksInMemory = rowSticks;
@@ -489,12 +466,14 @@ void Execution::store(int core) {
   do {
     if (!out.hasRow(index.data(), out.stickDim)) {
       from += rowSticks * kStickInBytes;
+      lane += getRowLanes();
       continue;
     }
     int64_t base = 0;
     for (unsigned dim : outerDims)
       base += out.dims[dim].getOffset(index[dim]);
-    for (int64_t stick = 0; stick < rowSticks; ++stick, from += kStickInBytes) {
+    for (int64_t stick = 0; stick < rowSticks;
+         ++stick, from += kStickInBytes, lane += outPerStick) {
       if (stick >= sticksInMemory)
         continue;
       int64_t offset = base + stick * stickUnit;
@@ -505,17 +484,26 @@ void Execution::store(int core) {
           out.block[core]->getShadow((out.blockOffset[core] + offset) / kStickInBytes);
       if (shadow.epoch == emulator.epoch && shadow.owner != core && !reported) {
         reported = true;
-        emulator.report({ReportKind::Conflict, name, core, out.start[core] + offset,
-                         out.tensor->name + " writes what core " + std::to_string(shadow.owner) +
-                             " writes too"});
+        emulator.report(
+            {ReportKind::Conflict, name, core, out.start[core] + offset,
+             out.tensor->name + " writes what core " + std::to_string(shadow.owner) + " writes too",
+             out.tensor->name});
       }
+      checkStore(shadow, core, out.start[core] + offset);
       shadow.written.set();
       shadow.undefined.reset();
+      shadow.padding.reset();
+      for (int64_t i = 0; i < outPerStick && !result.marks.empty(); ++i)
+        for (int64_t byte = i * out.width; byte < (i + 1) * out.width; ++byte) {
+          shadow.undefined[byte] = result.marks[lane + i] & kUndefinedLane;
+          shadow.padding[byte] = result.marks[lane + i] & kPaddingLane;
+        }
       int64_t undefined = std::max<int64_t>(0, firstUndefined - stick * kStickInBytes);
       for (int64_t i = undefined; i < kStickInBytes; ++i)
         shadow.undefined.set(i);
       shadow.owner = core;
       shadow.epoch = emulator.epoch;
+      shadow.writer = record;
     }
   } while (odometer.next());
 }
@@ -561,6 +549,9 @@ std::optional<Error> Execution::run() {
     return std::nullopt;
   ++emulator.epoch;
   results.resize(numCores);
+  isChecking = emulator.options.checked;
+  if (isChecking)
+    checkAddresses();
   if (d.opFunc == "shuffle") {
     if (auto error = computeShuffle())
       return error;
@@ -585,22 +576,30 @@ std::optional<Error> Execution::run() {
       }
     });
   }
+  bool combines = kernel->structure == Structure::Reduction ||
+                  kernel->structure == Structure::Exx2 || kernel->structure == Structure::Matmul;
+  std::vector<std::vector<int>> groups;
+  if (combines)
+    groups = getGroups();
+  if (isChecking) {
+    isChecking = false;
+    trackLanes(groups);
+    recordWrite();
+  }
   for (CoreResult &result : results) {
     for (Report &report : result.reports)
       emulator.report(std::move(report));
     if (!result.error.empty() && !emulator.options.checked)
       return Error{name + ": " + result.error};
   }
-  bool combines = kernel->structure == Structure::Reduction ||
-                  kernel->structure == Structure::Exx2 || kernel->structure == Structure::Matmul;
   if (combines) {
-    std::vector<std::vector<int>> groups = getGroups();
     emulator.pool.run(groups.size(), [&](int64_t g) { finishReduction(groups[g], groups[g][0]); });
     for (const std::vector<int> &group : groups) {
       store(group[0]);
       // In scratchpads every member of the group has its copy of the sum.
       for (size_t i = 1; i < group.size() && operands[output].isLX(); ++i) {
         results[group[i]].sticks = results[group[0]].sticks;
+        results[group[i]].marks = results[group[0]].marks;
         store(group[i]);
       }
     }

@@ -58,7 +58,18 @@ struct CoreResult {
   std::vector<float> product;
   std::vector<Report> reports;
   std::string error;
+
+  // Checked mode.
+  /// Write records whose sticks were read, per tensor of the descriptor.
+  std::vector<std::vector<int32_t>> seenWriters;
+  std::vector<int32_t> lastWriter; ///< the one seen last, per tensor
+  bool sawMarks = false;           ///< lanes that are undefined or padding were read
+  /// Marks of the result's lanes, as \c sticks; empty: none.
+  std::vector<uint8_t> marks;
 };
+
+/// What checked mode knows of a lane.
+enum LaneMark : uint8_t { kUndefinedLane = 1, kPaddingLane = 2 };
 
 class Execution {
 public:
@@ -89,12 +100,38 @@ private:
   void loadRawRow(const Operand &operand, int core, const int64_t *index, int inner, int64_t length,
                   int64_t padded, uint8_t *row, CoreResult &result);
   void applyMask(int core, const int64_t *index, int inner, int64_t length, float *row) const;
-  void checkRead(const Operand &operand, int core, int64_t offset, int64_t bytes,
-                 CoreResult &result);
   int64_t baseOffset(const Operand &operand, int core, const int64_t *index, int inner,
                      CoreResult &result);
   void fillUndefined(float *row, int64_t begin, int64_t end) const;
   void fillUndefinedBytes(uint8_t *bytes, int64_t count, uint64_t where) const;
+
+  // Checked mode: who wrote what is read, and where (Checks.cpp).
+  void checkAddresses();
+  void checkRead(const Operand &operand, int core, int64_t offset, int64_t bytes,
+                 CoreResult &result);
+  void checkWriter(const Operand &operand, int core, int32_t number, int64_t address,
+                   CoreResult &result);
+  void addReport(CoreResult &result, ReportKind kind, const Operand &operand, int core,
+                 int64_t address, const std::string &message) const;
+  int64_t getSlice(const Operand &operand, int core, unsigned dim) const;
+  WriteRecord makeRecord(const Operand &operand) const;
+  bool copiesBits() const { return kernel->structure == Structure::Copy && d.masks.empty(); }
+  void recordWrite();
+  void checkStore(StickShadow &shadow, int core, int64_t address);
+  // Lanes that are undefined or after the end (Lanes.cpp).
+  void trackLanes(const std::vector<std::vector<int>> &groups);
+  void loadMarks(const Operand &operand, int core, const int64_t *index, int inner, int64_t length,
+                 int64_t padded, uint8_t *marks);
+  void unmarkMasked(int core, const int64_t *index, int inner, int64_t length,
+                    uint8_t *marks) const;
+  void markShuffled(const Operand &operand, int core, int64_t offset, int64_t to,
+                    CoreResult &result) const;
+  void markPointwise(int core);
+  void markLayerNormScale(int core);
+  void markTopK(int core);
+  void markReduction(const std::vector<int> &group);
+  void markMatmul(const std::vector<int> &group);
+  int64_t getAddress(const Operand &operand, int core, const int64_t *index) const;
 
   // Kernels.
   void computePointwise(int core, CoreResult &result);
@@ -143,6 +180,8 @@ private:
   /// Lanes of a row that the operation defines; those after it hold anything.
   int64_t definedLanes = 1;
   std::vector<CoreResult> results;
+  bool isChecking = false; ///< checked mode, while rows are read for the kernels
+  int32_t record = -1;     ///< of this execution's result
 };
 
 template <typename RunFn, typename SplatFn>
@@ -154,7 +193,7 @@ void Execution::visitRow(const Operand &operand, int core, const int64_t *index,
   int64_t base = baseOffset(operand, core, index, inner, result);
   if (base < 0)
     return;
-  bool checked = emulator.options.checked;
+  bool checked = isChecking;
   const uint8_t *data = operand.data[core] + base;
   if (inner < 0 || !operand.has(inner)) {
     if (checked)

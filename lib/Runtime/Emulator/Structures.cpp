@@ -103,9 +103,9 @@ std::optional<std::string> Execution::checkStructure() const {
   if (kernel->structure == Structure::Reduction || kernel->structure == Structure::Exx2) {
     const Operand &x = operands[inputs[0]];
     if (x.stickDim >= 0 && out.has(x.stickDim) && out.stickDim != x.stickDim)
-      return "the stick dim of the input is kept but is not that of the result";
+      return "the stick dim of " + x.tensor->name + " is kept but is not that of the result";
     if (out.stickDim >= 0 && out.stickDim != x.stickDim)
-      return "the stick dims of input and result differ";
+      return "the stick dims of " + x.tensor->name + " and of the result differ";
     for (unsigned dim = 0; dim < d.dims.size(); ++dim)
       if (out.has(dim) && !x.has(dim))
         return name(dim) + " of the result is not in the input";
@@ -129,14 +129,14 @@ std::optional<std::string> Execution::checkStructure() const {
     if (numGenerated > 1)
       return "more than one dim is generated";
     if (out.stickDim >= 0 && x.has(out.stickDim))
-      return "the result's stick dim is in the first operand";
+      return "the result's stick dim is in the first operand, " + x.tensor->name;
   }
   if (kernel->structure == Structure::TopKValue || kernel->structure == Structure::TopKIndex) {
     if (numCores != 1)
       return "top-k runs on one core";
     const Operand &x = operands[inputs[0]];
     if (x.stickDim != out.stickDim || out.stickDim < 0)
-      return "the stick dims of input and result differ";
+      return "the stick dims of " + x.tensor->name + " and of the result differ";
   }
   return std::nullopt;
 }
@@ -195,7 +195,7 @@ void Execution::computeLayerNormScale(int core, CoreResult &result) {
   uint8_t *to = result.sticks.data();
   do {
     int64_t base = baseOffset(x, core, index.data(), -1, result);
-    if (emulator.options.checked)
+    if (isChecking)
       checkRead(x, core, base, 2 * x.width, result);
     float pair[2];
     decodeElements(x.format, x.data[core] + base, pair, 2);
@@ -366,7 +366,8 @@ void Execution::computeTopK(int core, CoreResult &result) {
   int64_t lanes = getRowLanes();
   if (k > count) {
     result.error = "k is " + std::to_string(k) + " for " + std::to_string(count) + " elements";
-    result.reports.push_back({ReportKind::OutOfBounds, name, core, x.start[core], result.error});
+    result.reports.push_back(
+        {ReportKind::OutOfBounds, name, core, x.start[core], result.error, x.tensor->name});
     result.sticks.resize(numRows * rowSticks * kStickInBytes);
     return;
   }
@@ -468,15 +469,18 @@ std::optional<Error> Execution::computeShuffle() {
         auto source = sourceOf.find(slices);
         if (source == sourceOf.end()) {
           result.error = "no core holds a part that core " + std::to_string(core) + " wants";
-          result.reports.push_back({ReportKind::OutOfBounds, name, static_cast<int>(core),
-                                    out.start[core], result.error});
+          addReport(result, ReportKind::OutOfBounds, out, static_cast<int>(core),
+                    out.start[core] + (to - result.sticks.data()),
+                    "takes a part that no core holds");
           break;
         }
         int64_t offset = 0;
         for (size_t dim = 0; dim < index.size(); ++dim)
           offset += x.dims[dim].getOffset(local[dim]);
-        if (emulator.options.checked)
+        if (isChecking) {
           checkRead(x, source->second, offset, kStickInBytes, result);
+          markShuffled(x, source->second, offset, to - result.sticks.data(), result);
+        }
         std::memcpy(to, x.data[source->second] + offset, kStickInBytes);
       }
       index[stickDim] = 0;
