@@ -298,6 +298,10 @@ class Builder:
             if size != dim.size:
                 padded[dim.name] = padded.get(dim.name, 0) + size - dim.size
                 dim.size = size
+        if self.function in CASTS and padded:
+            for tensor in self.tensors:
+                if self.device_extent(tensor, tensor.stick) < self.dim(tensor.stick).size:
+                    raise Unknown("a cast whose operand is shorter than the padded size (fault 10)")
         if self.function == "ReStickifyOpHBM":
             for name in padded:
                 self.dim(name).split = 1
