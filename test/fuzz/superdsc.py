@@ -52,14 +52,17 @@ class Item:
     def __init__(self, case):
         self.case = case
         self.program = l3text.runnable(neutral.build_program(case))
-        self.text = l3text.write_module(self.program)
         self.converted = None
+        try:
+            self.text, self.refusal = l3text.write_module(self.program), None
+        except neutral.Inexpressible as error:
+            self.text, self.refusal = None, str(error)
 
 
 def convert(tools, items, scratch, timeout):
     """Converts many modules in one process; a module that fails leaves its item without a text."""
     for unroll in (True, False):
-        group = [item for item in items if item.program.config["unroll_loops"] == unroll]
+        group = [item for item in items if item.text and item.program.config["unroll_loops"] == unroll]
         if not group:
             continue
         config = {"symbolic_args": True, "unroll_loops": unroll}
@@ -75,6 +78,8 @@ def convert(tools, items, scratch, timeout):
 
 def judge(tools, options, item, scratch):
     """None if the case is right, else a failed Result."""
+    if item.refusal:
+        return harness.failed(harness.REFUSED, item.refusal)
     folder, again = scratch / "bundle", scratch / "again"
     converted = scratch / "sdsc.mlir"
     if item.converted is None:
@@ -138,7 +143,7 @@ def run_batch(tools, options, numbers, scratch):
                 keep = pathlib.Path(options.keep) / item.case["name"]
                 keep.mkdir(parents=True, exist_ok=True)
                 (keep / "case.json").write_text(json.dumps(item.case, indent=1))
-                (keep / "planned.mlir").write_text(item.text)
+                (keep / "planned.mlir").write_text(item.text or "")
             shutil.rmtree(own, ignore_errors=True)
         return results
     finally:
