@@ -23,7 +23,7 @@ import zlib
 import numpy as np
 from lib.harness import Case, UsageError
 
-from lib import evaluate, formats, harness, l3text, neutral, reader, sdsccompare, tolerance
+from lib import evaluate, formats, harness, l3text, neutral, reader, sdsccompare, strict, tolerance
 
 # Cases of random_ops have no group of their own: by operation.
 GROUPS = {
@@ -43,7 +43,7 @@ GROUPS = {
 
 
 class Reference:
-    """A case and what the reference front end wrote for it."""
+    """A case and what the reference front end wrote for it (None: not known)."""
 
     def __init__(self, case, descriptors, bundle):
         self.case, self.descriptors, self.bundle = case, descriptors, bundle
@@ -64,12 +64,17 @@ def collect(options):
             with gzip.open(path, "rt") as file:
                 for entry in json.load(file):
                     case = entry["case"]
-                    descriptors = entry["sdsc"] if isinstance(entry["sdsc"], list) else [entry["sdsc"]]
-                    reference = Reference(case, descriptors, entry["bundle"])
+                    reference = Reference(case, descriptors_of(entry), entry.get("bundle"))
                     cases.append(make_case(case, case["name"], lambda reference=reference: reference))
         else:
             raise UsageError(f"{text} is neither a folder nor a .json.gz file")
     return cases
+
+
+def descriptors_of(entry):
+    """None where nothing is known about the files: verification and numbers judge alone."""
+    sdsc = entry.get("sdsc")
+    return [sdsc] if isinstance(sdsc, dict) else sdsc
 
 
 def make_case(case, name, load):
@@ -123,7 +128,7 @@ def emit(tools, options, program, folder, symbolic=None, form="2026-06"):
     planned.write_text(l3text.write_module(program))
     steps = [
         [tools("spyre-opt"), planned, conversion(program.config, symbolic), "-o", converted],
-        [tools("spyre-translate"), "--sdsc-to-bundle", f"--superdsc-form={form}", converted, "-o", bundle],
+        [tools("spyre-translate"), "--sdsc-to-bundle", "--verify", f"--superdsc-form={form}", converted, "-o", bundle],
     ]
     for step in steps:
         bad = harness.failure_of(harness.run_process(step, options.timeout))
@@ -139,6 +144,8 @@ def read_bundle(folder):
 
 def compare_with_reference(descriptors, bundle, reference):
     """None if as it should be, else what is not."""
+    if reference.descriptors is None:
+        return None
     faults = reference.case.get("faults", [])
     found = []
     if len(descriptors) != len(reference.descriptors) and not faults:
@@ -147,7 +154,7 @@ def compare_with_reference(descriptors, bundle, reference):
         found += [
             (f"sdsc_{number}.json{path}", a, b) for path, a, b in sdsccompare.descriptor_differences(got, expected)
         ]
-    lines = sdsccompare.bundle_differences(bundle, reference.bundle)
+    lines = sdsccompare.bundle_differences(bundle, reference.bundle) if reference.bundle is not None else []
     if not faults:
         if found:
             path, got, expected = found[0]
@@ -205,10 +212,15 @@ def run_numbers(tools, options, reference, scratch, keep):
     if bad:
         bad.reason = f"for running: {bad.reason}"
         return bad
+    return execute(tools, options, program, reference, folder, scratch, keep)
+
+
+def execute(tools, options, program, reference, folder, scratch, keep):
+    """Runs the bundle of a runnable program and compares. A failed Result, or None."""
     seed = options.seed * 1000003 + zlib.crc32(json.dumps(reference.case["specs"], sort_keys=True).encode())
     inputs, expected = evaluate.run_arrays(program, seed)
     bind = evaluate.binding(program)
-    traits = evaluate.traits(program)
+    traits, function = evaluate.traits(program), strict.single_operation(program)
     if options.run in ("emulator", "both"):
         outputs, bad = run_emulator(tools, options, folder, bind, inputs, scratch)
         if bad:
@@ -216,7 +228,7 @@ def run_numbers(tools, options, reference, scratch, keep):
             return bad
         if keep:
             shutil.copy(outputs, keep / "outputs.npz")
-        bad = compare_numbers(np.load(outputs), expected, traits, "run")
+        bad = compare_numbers(np.load(outputs), expected, traits, "run", function)
         if bad:
             return bad
     if options.run in ("reader", "both"):
@@ -226,7 +238,7 @@ def run_numbers(tools, options, reference, scratch, keep):
             return None  # this executor is a help, not the judge
         dtypes = {name: dtype for name, (_, _, dtype) in expected.items()}
         outputs = reader.Outputs({name: evaluate.stored(arrays[name], dtypes[name]) for name in arrays})
-        return compare_numbers(outputs, expected, traits, "reader")
+        return compare_numbers(outputs, expected, traits, "reader", function)
     return None
 
 
@@ -242,7 +254,8 @@ def run_emulator(tools, options, folder, bind, inputs, scratch):
     return outputs, harness.failure_of(harness.run_process(command, options.timeout))
 
 
-def compare_numbers(got, expected, traits, who):
+def compare_numbers(got, expected, traits, who, function=None):
+    """`function`: the only operation of the case, if there is just one."""
     for name, (values, mask, dtype) in expected.items():
         if name not in got.files:
             return harness.failed(harness.WRONG, f"{who}: no result {name}")
@@ -254,7 +267,12 @@ def compare_numbers(got, expected, traits, who):
         picked, wanted = array[mask], values[mask]
         out = evaluate.stored(wanted, dtype)
         reference = wanted if dtype in formats.FLOATS else None
-        difference = tolerance.compare(picked, out, dtype, reference, traits)
+        if function and strict.rule(function) and dtype in formats.FLOATS - formats.FLOAT8:
+            difference = strict.compare(picked, wanted, dtype, function)
+        elif function and strict.rule(function) == "exact" and dtype not in formats.FLOATS:
+            difference = tolerance.compare(picked, out, dtype, None, tolerance.Traits())
+        else:
+            difference = tolerance.compare(picked, out, dtype, reference, traits)
         if difference:
             written = "" if mask.all() else " (of the written elements)"
             return harness.failed(harness.WRONG, f"{who}: {name}{written} {difference}")
@@ -277,12 +295,14 @@ def judge(options, tools):
             return bad
         descriptors, bundle = read_bundle(folder)
         difference = compare_with_reference(descriptors, bundle, reference)
-        if difference:
-            return harness.failed(harness.WRONG, difference)
+        bad = None
         if reference.case.get("executable") and options.run != "none":
             bad = run_numbers(tools, options, reference, scratch, keep)
-            if bad:
-                return bad
+        if difference:
+            numbers = f"; {bad.reason}" if bad else ""
+            return harness.failed(harness.WRONG, difference + numbers)
+        if bad:
+            return bad
         return harness.right(device_ops=len(descriptors))
 
     return run

@@ -1,0 +1,110 @@
+# strict.py - How exact the result of one operation must be
+#
+# Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# A case of one operation leaves no room for error to grow: moves, sums, products,
+# minima, maxima and comparisons are the float64 result rounded once to the device's
+# format (and once more to the host's type, where that is narrower); what is
+# computed by an approximation lies within one unit in the last place of DL16.
+# Reductions and contractions, whose order of summation is free, and results of
+# several operations keep the bounds of tolerance.py.
+"""Exact comparison of single operations."""
+
+import numpy as np
+
+from . import formats
+
+EXACT = {
+    "identity",
+    "ReStickifyOpHBM",
+    "where3",
+    "neg",
+    "abs",
+    "relufwd",
+    "floor",
+    "clip",
+    "add",
+    "sub",
+    "mul",
+    "maximum",
+    "minimum",
+    "equal",
+    "notequal",
+    "greaterthan",
+    "greaterequal",
+    "lesserthan",
+    "lesserequal",
+    "max",
+    "min",
+    "topkvalue",
+    "topkindex",
+    "dl16tofp32",
+    "fp32todl16",
+    "fp8todl16",
+}
+APPROXIMATE = {
+    "exp",
+    "log",
+    "sqrt",
+    "rsqrt",
+    "reciprocal",
+    "realdiv",
+    "sigmoid",
+    "tanh",
+    "gelufwd",
+    "silu",
+    "softplus",
+}
+# An f32 result of an approximation: units in the last place of f32.
+F32_ULPS = 8
+
+
+def single_operation(program):
+    """The name of a program's only operation, or None."""
+    names = [op.function for op in program.operations()]
+    return names[0] if len(names) == 1 and not program.loop_counts else None
+
+
+def rule(function):
+    return "exact" if function in EXACT else "ulp" if function in APPROXIMATE else None
+
+
+def on_device(values, dtype):
+    """float64 values as the device's format and then the host's type have them."""
+    if dtype in formats.FLOAT16:
+        return formats.round_to(formats.round_to_dl16(values), dtype)
+    return formats.round_to(values, dtype)
+
+
+def dl16_ulp(values):
+    """Distance of DL16 values at the size of `values`."""
+    exponent = np.frexp(np.abs(values))[1] - 1
+    return np.ldexp(1.0, np.clip(exponent, -31, 32) - 9)
+
+
+def compare(got, wanted, dtype, function):
+    """None if right, else a text. `wanted` is in float64; only for functions with a rule and float dtypes."""
+    got = np.atleast_1d(formats.to_float64(got, dtype))
+    wanted = np.atleast_1d(np.asarray(wanted, np.float64))
+    expected = on_device(wanted, dtype)
+    same = (got == expected) | (np.isnan(got) & np.isnan(expected))
+    if dtype in formats.FLOAT16:
+        # DL16 has one code for infinity and NaN.
+        same |= ~np.isfinite(expected) & ~np.isfinite(got)
+    if rule(function) == "ulp":
+        if dtype == "float32":
+            step = F32_ULPS * np.spacing(np.abs(wanted).astype(np.float32)).astype(np.float64)
+        else:
+            # The host's f16 has wider steps than DL16 below its normal range.
+            step = np.maximum(dl16_ulp(wanted), 2.0**-24 if dtype == "float16" else 0)
+        with np.errstate(invalid="ignore"):
+            same |= np.abs(got - expected) <= step
+    if same.all():
+        return None
+    bad = np.argwhere(~same)
+    place = tuple(int(i) for i in bad[0])
+    return (
+        f"[{', '.join(map(str, place))}] is {got[place]!r}, expected {expected[place]!r} "
+        f"({len(bad)} of {same.size} differ, {function} must be {'exact' if rule(function) == 'exact' else 'within 1 ulp'})"
+    )
