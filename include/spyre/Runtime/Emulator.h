@@ -35,6 +35,9 @@ struct EmulatorOptions {
   /// Count and advance the clock without computing: memory has addresses and sizes
   /// but no content, copies move nothing.
   bool countOnly = false;
+  /// Row by row, never the faster ways to the same bits (checked mode never takes
+  /// them either).
+  bool generalPathOnly = false;
   /// Record what ran when (getTimeline).
   bool timeline = false;
   /// Threads that execute work slices; 0: one a processor.

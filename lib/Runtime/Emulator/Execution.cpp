@@ -548,6 +548,8 @@ std::optional<Error> Execution::run() {
   if (emulator.options.countOnly)
     return std::nullopt;
   ++emulator.epoch;
+  if (runFast())
+    return std::nullopt;
   results.resize(numCores);
   isChecking = emulator.options.checked;
   if (isChecking)
@@ -555,7 +557,7 @@ std::optional<Error> Execution::run() {
   if (d.opFunc == "shuffle") {
     if (auto error = computeShuffle())
       return error;
-  } else {
+  } else if (!computeFastReduction()) {
     emulator.pool.run(numCores, [&](int64_t core) {
       CoreResult &result = results[core];
       switch (kernel->structure) {

@@ -144,6 +144,16 @@ private:
   void finishReduction(const std::vector<int> &group, int core);
   std::optional<std::string> checkStructure() const;
 
+  // Faster ways to the same bits, where they serve; each is false if it does not.
+  // FastPath.cpp:
+  bool runFast();
+  bool canStoreDirectly(bool inPlace) const;
+  // FastPointwise.cpp, FastCopy.cpp, FastReduction.cpp, FastMatmul.cpp:
+  bool runFastPointwise();
+  bool runFastCopy();
+  bool computeFastReduction();
+  bool runFastMatmul();
+
   // Storing.
   void encodeRow(const float *row, uint8_t *sticks) const;
   void store(int core);

@@ -6,9 +6,16 @@
 //===----------------------------------------------------------------------===//
 //
 // The arithmetic of pointwise operations in f32; the executor rounds the result
-// once. Constants come in the order in which the OpFunc table lists them.
+// once. Constants come in the order in which the OpFunc table lists them. The file
+// is compiled once for each kind of vector unit (ForEachTarget.h), from the same
+// loops, so that the numbers are the same on all of them.
 //
 //===----------------------------------------------------------------------===//
+
+// NOLINTBEGIN(llvm-header-guard): compiled once a target
+#undef SPYRE_THIS_FILE
+#define SPYRE_THIS_FILE "Kernels.cpp"
+#include "ForEachTarget.h"
 
 #include "Kernels.h"
 
@@ -16,18 +23,17 @@
 
 #include <cmath>
 
-using namespace spyre;
-using namespace spyre::runtime;
-
-namespace {
+SPYRE_BEGIN_TARGET
 
 template <typename Fn> void map1(const float *const *in, float *out, int64_t n, Fn fn) {
   const float *x = in[0];
+  SPYRE_VECTOR_LOOP
   for (int64_t i = 0; i < n; ++i)
     out[i] = fn(x[i]);
 }
 template <typename Fn> void map2(const float *const *in, float *out, int64_t n, Fn fn) {
   const float *x = in[0], *y = in[1];
+  SPYRE_VECTOR_LOOP
   for (int64_t i = 0; i < n; ++i)
     out[i] = fn(x[i], y[i]);
 }
@@ -61,13 +67,17 @@ void softplus(const float *const *in, float *out, int64_t n, const double *c) {
 }
 
 void where3(const float *const *in, float *out, int64_t n, const double *) {
+  const float *c = in[0], *x = in[1], *y = in[2];
+  SPYRE_VECTOR_LOOP
   for (int64_t i = 0; i < n; ++i)
-    out[i] = in[0][i] != 0 ? in[1][i] : in[2][i];
+    out[i] = c[i] != 0 ? x[i] : y[i];
 }
 
 void layerNorm(const float *const *in, float *out, int64_t n, const double *) {
+  const float *x = in[0], *mean = in[1], *scale = in[2], *weight = in[3], *bias = in[4];
+  SPYRE_VECTOR_LOOP
   for (int64_t i = 0; i < n; ++i)
-    out[i] = (in[0][i] - in[1][i]) * in[2][i] * in[3][i] + in[4][i];
+    out[i] = (x[i] - mean[i]) * scale[i] * weight[i] + bias[i];
 }
 
 constexpr Kernel kKernels[] = {
@@ -125,11 +135,19 @@ constexpr Kernel kKernels[] = {
     {"topkindex", Structure::TopKIndex},
 };
 
-} // namespace
-
-const Kernel *spyre::runtime::lookupKernel(std::string_view name) {
+const Kernel *findKernel(std::string_view name) {
   for (const Kernel &kernel : kKernels)
     if (kernel.name == name)
       return &kernel;
   return nullptr;
 }
+
+SPYRE_END_TARGET
+
+#if SPYRE_ONCE
+namespace spyre::runtime {
+SPYRE_EXPORT(findKernel)
+const Kernel *lookupKernel(std::string_view name) { return SPYRE_DISPATCH(findKernel)(name); }
+} // namespace spyre::runtime
+#endif
+// NOLINTEND(llvm-header-guard)

@@ -48,9 +48,22 @@ struct Kernel {
 /// The kernel called \p name, or null.
 const Kernel *lookupKernel(std::string_view name);
 
-/// c[m][n] = sum over k of a[m][k] * b[k][n], all dense row-major, in f32. The
-/// result does not depend on the thread that calls it.
-void multiplyMatrices(int64_t m, int64_t n, int64_t k, const float *a, const float *b, float *c);
+/// c[m][n] = sum over k of a[m][k] * b[k][n] in f32, row-major with rows lda, ldb
+/// and ldc elements apart; on top of what is there if \c accumulate.
+struct MatrixProduct {
+  int64_t m, n, k;
+  const float *a;
+  int64_t lda;
+  const float *b;
+  int64_t ldb;
+  float *c;
+  int64_t ldc;
+  bool accumulate;
+};
+/// Elements of the contracted dim that are summed before they are added to the rest.
+inline constexpr int64_t kContractedBlock = 1024;
+/// The result does not depend on the thread that calls it.
+void multiplyMatrices(const MatrixProduct &product);
 /// "openblas" or "own": which implementation multiplyMatrices uses.
 const char *getMatmulImplementation();
 

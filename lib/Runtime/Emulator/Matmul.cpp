@@ -25,13 +25,17 @@
 extern "C" void openblas_set_num_threads(int num_threads);
 #endif
 
+using namespace spyre::runtime;
+
 namespace {
 
 /// Blocked over k and n so that a panel of b stays in cache; the order of the
 /// additions to one element is that of k.
-void multiplyOwn(int64_t m, int64_t n, int64_t k, const float *a, const float *b, float *c) {
+void multiplyOwn(const MatrixProduct &p) {
+  auto [m, n, k, a, lda, b, ldb, c, ldc, accumulate] = p;
   constexpr int64_t kBlockK = 128, kBlockN = 512, kRows = 4;
-  std::memset(c, 0, sizeof(float) * m * n);
+  for (int64_t i = 0; i < m && !accumulate; ++i)
+    std::memset(c + i * ldc, 0, sizeof(float) * n);
   for (int64_t n0 = 0; n0 < n; n0 += kBlockN) {
     int64_t n1 = std::min(n, n0 + kBlockN);
     for (int64_t k0 = 0; k0 < k; k0 += kBlockK) {
@@ -39,10 +43,10 @@ void multiplyOwn(int64_t m, int64_t n, int64_t k, const float *a, const float *b
       int64_t i = 0;
       for (; i + kRows <= m; i += kRows)
         for (int64_t l = k0; l < k1; ++l) {
-          const float *row = b + l * n;
-          float a0 = a[i * k + l], a1 = a[(i + 1) * k + l], a2 = a[(i + 2) * k + l],
-                a3 = a[(i + 3) * k + l];
-          float *c0 = c + i * n, *c1 = c0 + n, *c2 = c1 + n, *c3 = c2 + n;
+          const float *row = b + l * ldb;
+          const float *from = a + i * lda + l;
+          float a0 = from[0], a1 = from[lda], a2 = from[2 * lda], a3 = from[3 * lda];
+          float *c0 = c + i * ldc, *c1 = c0 + ldc, *c2 = c1 + ldc, *c3 = c2 + ldc;
           for (int64_t j = n0; j < n1; ++j) {
             c0[j] += a0 * row[j];
             c1[j] += a1 * row[j];
@@ -52,19 +56,19 @@ void multiplyOwn(int64_t m, int64_t n, int64_t k, const float *a, const float *b
         }
       for (; i < m; ++i)
         for (int64_t l = k0; l < k1; ++l) {
-          float factor = a[i * k + l];
+          float factor = a[i * lda + l];
           for (int64_t j = n0; j < n1; ++j)
-            c[i * n + j] += factor * b[l * n + j];
+            c[i * ldc + j] += factor * b[l * ldb + j];
         }
     }
   }
 }
 
 #ifdef SPYRE_HAVE_OPENBLAS
-void multiplyBlas(int64_t m, int64_t n, int64_t k, const float *a, const float *b, float *c) {
-  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(m), static_cast<int>(n),
-              static_cast<int>(k), 1.0f, a, static_cast<int>(k), b, static_cast<int>(n), 0.0f, c,
-              static_cast<int>(n));
+void multiplyBlas(const MatrixProduct &p) {
+  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, static_cast<int>(p.m),
+              static_cast<int>(p.n), static_cast<int>(p.k), 1.0f, p.a, static_cast<int>(p.lda), p.b,
+              static_cast<int>(p.ldb), p.accumulate ? 1.0f : 0.0f, p.c, static_cast<int>(p.ldc));
 }
 
 /// Products of small integers are exact in any order, so any difference is a fault.
@@ -85,8 +89,16 @@ bool isBlasRight() {
       x = next();
     for (float &x : b)
       x = next();
-    multiplyBlas(m, n, k, a.data(), b.data(), c.data());
-    multiplyOwn(m, n, k, a.data(), b.data(), expected.data());
+    MatrixProduct product{m, n, k, a.data(), k, b.data(), n, c.data(), n, false};
+    multiplyBlas(product);
+    product.c = expected.data();
+    multiplyOwn(product);
+    if (c != expected)
+      return false;
+    product.accumulate = true;
+    multiplyOwn(product);
+    product.c = c.data();
+    multiplyBlas(product);
     if (c != expected)
       return false;
   }
@@ -104,15 +116,25 @@ bool useBlas() {
 
 } // namespace
 
-void spyre::runtime::multiplyMatrices(int64_t m, int64_t n, int64_t k, const float *a,
-                                      const float *b, float *c) {
-  if (m == 0 || n == 0)
-    return;
+void spyre::runtime::multiplyMatrices(const MatrixProduct &product) {
+  // In blocks of the contracted dim: callers that divide it so get the same sums.
+  for (int64_t k = 0; k == 0 || k < product.k; k += kContractedBlock) {
+    MatrixProduct part = product;
+    part.k = std::min(kContractedBlock, product.k - k);
+    part.a += k;
+    part.b += k * product.ldb;
+    part.accumulate = product.accumulate || k > 0;
+    if (part.m == 0 || part.n == 0)
+      return;
 #ifdef SPYRE_HAVE_OPENBLAS
-  if (std::max({m, n, k}) < (int64_t(1) << 31) && useBlas())
-    return multiplyBlas(m, n, k, a, b, c);
+    if (std::max({part.m, part.n, part.k, part.lda, part.ldb, part.ldc}) < (int64_t(1) << 31) &&
+        useBlas()) {
+      multiplyBlas(part);
+      continue;
+    }
 #endif
-  multiplyOwn(m, n, k, a, b, c);
+    multiplyOwn(part);
+  }
 }
 
 const char *spyre::runtime::getMatmulImplementation() {

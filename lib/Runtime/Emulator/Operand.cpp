@@ -12,8 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Operand.h"
-
-#include "spyre/Numerics/DL16.h"
+#include "Vector.h"
 #include "spyre/Numerics/FP8.h"
 
 #include <algorithm>
@@ -170,12 +169,9 @@ bool spyre::runtime::isFloatFormat(DataFormat format) {
 void spyre::runtime::decodeElements(DataFormat format, const uint8_t *from, float *to,
                                     int64_t count) {
   switch (format) {
-  case DataFormat::SEN169_FP16: {
-    const auto *codes = reinterpret_cast<const uint16_t *>(from);
-    for (int64_t i = 0; i < count; ++i)
-      to[i] = decodeDL16(codes[i]);
+  case DataFormat::SEN169_FP16:
+    getVectorFunctions().decodeDL16(reinterpret_cast<const uint16_t *>(from), to, count);
     return;
-  }
   case DataFormat::IEEE_FP32:
     std::memcpy(to, from, count * 4);
     return;
@@ -203,13 +199,9 @@ void spyre::runtime::decodeElements(DataFormat format, const uint8_t *from, floa
 void spyre::runtime::encodeElements(DataFormat format, const float *from, uint8_t *to,
                                     int64_t count, bool saturate) {
   switch (format) {
-  case DataFormat::SEN169_FP16: {
-    auto *codes = reinterpret_cast<uint16_t *>(to);
-    DL16Overflow overflow = saturate ? DL16Overflow::Saturate : DL16Overflow::ToInfinity;
-    for (int64_t i = 0; i < count; ++i)
-      codes[i] = encodeDL16(from[i], overflow);
+  case DataFormat::SEN169_FP16:
+    getVectorFunctions().encodeDL16(from, reinterpret_cast<uint16_t *>(to), count, saturate);
     return;
-  }
   case DataFormat::IEEE_FP32:
     std::memcpy(to, from, count * 4);
     return;

@@ -260,8 +260,8 @@ void Execution::finishReduction(const std::vector<int> &group, int core) {
     }
     int64_t perRow = out.stickDim >= 0 ? lanes : 1;
     std::vector<float> row(lanes);
+    fillUndefined(row.data(), perRow, lanes);
     for (int64_t r = 0; r < numRows; ++r) {
-      fillUndefined(row.data(), perRow, lanes);
       std::copy_n(result.product.data() + r * perRow, perRow, row.data());
       encodeRow(row.data(), result.sticks.data() + r * rowSticks * kStickInBytes);
     }
@@ -274,8 +274,8 @@ void Execution::finishReduction(const std::vector<int> &group, int core) {
   bool keepsLanes = out.stickDim >= 0, pair = kernel->structure == Structure::Exx2;
   int64_t perRow = keepsLanes ? lanes : pair ? 2 : 1;
   std::vector<float> row(lanes);
+  fillUndefined(row.data(), perRow, lanes);
   for (int64_t r = 0; r < numRows; ++r) {
-    fillUndefined(row.data(), perRow, lanes);
     for (int64_t i = 0; i < perRow; ++i) {
       double value = result.partial[r * perRow + i];
       if (kernel->scaled || pair)
@@ -334,7 +334,8 @@ void Execution::computeMatmul(int core, CoreResult &result) {
     }
     if (contracted >= 0)
       index[contracted] = 0;
-    multiplyMatrices(rows, columns, depth, a.data(), b.data(), c.data());
+    multiplyMatrices({rows, columns, depth, a.data(), depth, b.data(), columns, c.data(), columns,
+                      /*accumulate=*/false});
     const float *from = c.data();
     Odometer odometer(rowDims, coreSizes, index.data());
     do {

@@ -1,0 +1,95 @@
+//===- FastPath.h - Walking work slices stick by stick ----------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the faster ways share. They serve unchecked runs of operations whose
+// operands have whole sticks along the result's rows; everything else goes row by
+// row (Structures.cpp), and both give the same bits. Private to the emulator.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_LIB_RUNTIME_EMULATOR_FASTPATH_H
+#define SPYRE_LIB_RUNTIME_EMULATOR_FASTPATH_H
+
+#include "Execution.h"
+
+namespace spyre::runtime {
+
+/// The places of a slice as nested loops, outermost first, with what each operand
+/// advances by.
+struct Walk {
+  static constexpr int kMaxOperands = 6;
+  static constexpr int kMaxLevels = 16;
+  struct Level {
+    int64_t extent = 1;
+    int64_t stride[kMaxOperands] = {}; ///< bytes; operand 0 decides the order
+    int dim = -1;                      ///< of the operation; -1: several were merged
+  };
+  std::vector<Level> levels;
+
+  /// Memory order of operand 0 becomes the order of the loops, the innermost loop the
+  /// one with the smallest steps. Loops that go on where another ends are merged.
+  void finish(int numOperands, bool merge);
+  int64_t getNumPlaces() const {
+    int64_t places = 1;
+    for (const Level &level : levels)
+      places *= level.extent;
+    return places;
+  }
+
+  /// Calls run(offsets, index, count) for places \p begin to \p end, a run of the
+  /// innermost loop at a time: the operands' offsets at its first place, and the
+  /// loops' variables there.
+  template <typename Fn>
+  void forEachRun(int64_t begin, int64_t end, int numOperands, const Fn &run) const {
+    int64_t index[kMaxLevels], offsets[kMaxOperands];
+    int last = static_cast<int>(levels.size()) - 1;
+    while (begin < end) {
+      int64_t rest = begin;
+      for (int level = last; level >= 0; --level) {
+        index[level] = rest % levels[level].extent;
+        rest /= levels[level].extent;
+      }
+      for (int i = 0; i < numOperands; ++i) {
+        offsets[i] = 0;
+        for (int level = 0; level <= last; ++level)
+          offsets[i] += index[level] * levels[level].stride[i];
+      }
+      int64_t count = std::min(end - begin, levels[last].extent - index[last]);
+      run(offsets, index, count);
+      begin += count;
+    }
+  }
+};
+
+/// Runs job(core, begin, end) on the pool for all places of all cores, some
+/// \p placesPerJob at a time.
+template <typename Fn>
+void runPlaces(ThreadPool &pool, int numCores, int64_t places, int64_t placesPerJob,
+               const Fn &job) {
+  int64_t pieces = std::max<int64_t>(1, (places + placesPerJob - 1) / placesPerJob);
+  pool.run(numCores * pieces, [&](int64_t i) {
+    int64_t core = i / pieces, begin = i % pieces * placesPerJob;
+    job(static_cast<int>(core), begin, std::min(begin + placesPerJob, places));
+  });
+}
+
+/// Whether elements of \p a and \p b at the same place of the operation are a
+/// constant distance apart on all cores.
+bool haveSameSteps(const Operand &a, const Operand &b);
+
+/// Whether a stick of \p a at \p startA and one of \p b at \p startB may be the same one.
+bool mayOverlap(const Operand &a, int64_t startA, const Operand &b, int64_t startB);
+
+/// Whether rows along \p dim are made of whole sticks of it, \p lanes lanes of which
+/// all are in memory, and no other dim is in the stick.
+bool hasWholeSticks(const Operand &operand, int dim, int64_t length, int64_t lanes);
+/// Whether \p operand has no stick dim of more than one element but \p dim.
+bool hasPlainSteps(const Operand &operand, int dim);
+
+} // namespace spyre::runtime
+
+#endif // SPYRE_LIB_RUNTIME_EMULATOR_FASTPATH_H

@@ -1,0 +1,182 @@
+//===- Vector.cpp - Loops over sticks for the vector unit -------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Plain loops around the scalar conversions of lib/Numerics, which are free of
+// branches for this purpose.
+//
+//===----------------------------------------------------------------------===//
+
+// NOLINTBEGIN(llvm-header-guard): compiled once a target
+#undef SPYRE_THIS_FILE
+#define SPYRE_THIS_FILE "Vector.cpp"
+#include "ForEachTarget.h"
+
+#include "Vector.h"
+
+#include "spyre/Numerics/DL16.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+SPYRE_BEGIN_TARGET
+
+void decodeCodes(const uint16_t *codes, float *values, int64_t count) {
+  SPYRE_VECTOR_LOOP
+  for (int64_t i = 0; i < count; ++i)
+    values[i] = decodeDL16(codes[i]);
+}
+
+template <DL16Overflow overflow>
+void encodeValues(const float *values, uint16_t *codes, int64_t count) {
+  SPYRE_VECTOR_LOOP
+  for (int64_t i = 0; i < count; ++i)
+    codes[i] = spyre::encodeDL16(values[i], overflow);
+}
+
+void encodeCodes(const float *values, uint16_t *codes, int64_t count, bool saturate) {
+  if (saturate)
+    encodeValues<DL16Overflow::Saturate>(values, codes, count);
+  else
+    encodeValues<DL16Overflow::ToInfinity>(values, codes, count);
+}
+
+void decodePieces(const uint8_t *from, const int64_t *offsets, int64_t pieces, int64_t lanes,
+                  float *to, int64_t toStride) {
+  for (int64_t r = 0; r < pieces; ++r)
+    decodeCodes(reinterpret_cast<const uint16_t *>(from + offsets[r]), to + r * toStride, lanes);
+}
+
+void decodeRows(const uint8_t *from, int64_t fromStride, int64_t rows, int64_t lanes, float *to,
+                int64_t toStride) {
+  for (int64_t r = 0; r < rows; ++r)
+    decodeCodes(reinterpret_cast<const uint16_t *>(from + r * fromStride), to + r * toStride,
+                lanes);
+}
+
+void encodePieces(const float *from, int64_t fromStride, int64_t pieces, int64_t lanes, uint8_t *to,
+                  const int64_t *offsets, bool saturate) {
+  for (int64_t r = 0; r < pieces; ++r)
+    encodeCodes(from + r * fromStride, reinterpret_cast<uint16_t *>(to + offsets[r]), lanes,
+                saturate);
+}
+
+/// Four codes a load; results go out in one store, in place or not.
+void lookupCodes(const uint16_t *table, const uint16_t *codes, uint16_t *results, int64_t count) {
+  int64_t i = 0;
+  if constexpr (std::endian::native == std::endian::little)
+    for (; i + 4 <= count; i += 4) {
+      uint64_t four;
+      std::memcpy(&four, codes + i, 8);
+      uint64_t a = table[four & 0xffff], b = table[(four >> 16) & 0xffff];
+      uint64_t c = table[(four >> 32) & 0xffff], d = table[four >> 48];
+      four = (a | b << 16) | (c << 32 | d << 48);
+      std::memcpy(results + i, &four, 8);
+    }
+  for (; i < count; ++i)
+    results[i] = table[codes[i]];
+}
+
+/// Square tiles of 8: small enough for registers, and loads and stores of whole rows.
+template <typename T, int64_t size>
+void transposeSticks(const uint8_t *from, int64_t fromStride, uint8_t *to, int64_t toStride) {
+  constexpr int64_t kTile = 8;
+  for (int64_t i0 = 0; i0 < size; i0 += kTile)
+    for (int64_t j0 = 0; j0 < size; j0 += kTile) {
+      T tile[kTile][kTile], turned[kTile][kTile];
+      for (int64_t i = 0; i < kTile; ++i)
+        std::memcpy(tile[i], from + (i0 + i) * fromStride + j0 * sizeof(T), sizeof(tile[i]));
+      for (int64_t i = 0; i < kTile; ++i)
+        for (int64_t j = 0; j < kTile; ++j)
+          turned[j][i] = tile[i][j];
+      for (int64_t j = 0; j < kTile; ++j)
+        std::memcpy(to + (j0 + j) * toStride + i0 * sizeof(T), turned[j], sizeof(turned[j]));
+    }
+}
+
+template <bool squared> void addLanes(const float *row, int64_t count, double *lanes) {
+  double sums[kSumLanes];
+  std::memcpy(sums, lanes, sizeof(sums));
+  int64_t i = 0;
+  for (; i + kSumLanes <= count; i += kSumLanes) {
+    SPYRE_VECTOR_LOOP
+    for (int64_t j = 0; j < kSumLanes; ++j) {
+      double x = row[i + j];
+      sums[j] += squared ? x * x : x;
+    }
+  }
+  for (int64_t j = 0; i < count; ++i, ++j) {
+    double x = row[i];
+    sums[j] += squared ? x * x : x;
+  }
+  std::memcpy(lanes, sums, sizeof(sums));
+}
+
+/// Order of floats as integers: -0 is below +0, infinities at the ends.
+inline int32_t toKey(int32_t bits) {
+  return bits ^ static_cast<int32_t>(uint32_t(bits >> 31) >> 1);
+}
+
+template <bool wantLargest>
+float findExtreme(const float *row, int64_t count, float value, bool &hasNaN) {
+  int32_t best = toKey(std::bit_cast<int32_t>(value));
+  int32_t largestMagnitude = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    int32_t bits = std::bit_cast<int32_t>(row[i]), magnitude = bits & 0x7fffffff;
+    int32_t key = toKey(bits);
+    best = (wantLargest ? key > best : key < best) ? key : best;
+    largestMagnitude = magnitude > largestMagnitude ? magnitude : largestMagnitude;
+  }
+  hasNaN = hasNaN || largestMagnitude > 0x7f800000 || std::isnan(value);
+  return std::bit_cast<float>(toKey(best));
+}
+
+void addEach(const float *row, int64_t count, double *to) {
+  for (int64_t i = 0; i < count; ++i)
+    to[i] += row[i];
+}
+
+template <bool wantLargest> void chooseEach(const float *row, int64_t count, double *to) {
+  for (int64_t i = 0; i < count; ++i) {
+    float known = static_cast<float>(to[i]);
+    to[i] = wantLargest ? maximumOf(known, row[i]) : minimumOf(known, row[i]);
+  }
+}
+
+constexpr VectorFunctions kFunctions = {
+    decodeCodes,
+    encodeCodes,
+    decodePieces,
+    decodeRows,
+    encodePieces,
+    lookupCodes,
+    transposeSticks<uint8_t, kStickInBytes>,
+    transposeSticks<uint16_t, kStickInBytes / 2>,
+    transposeSticks<uint32_t, kStickInBytes / 4>,
+    addLanes<false>,
+    addLanes<true>,
+    findExtreme<true>,
+    findExtreme<false>,
+    addEach,
+    chooseEach<true>,
+    chooseEach<false>,
+};
+
+const VectorFunctions *getFunctions() { return &kFunctions; }
+
+SPYRE_END_TARGET
+
+#if SPYRE_ONCE
+namespace spyre::runtime {
+SPYRE_EXPORT(getFunctions)
+const VectorFunctions &getVectorFunctions() {
+  static const VectorFunctions &functions = *SPYRE_DISPATCH(getFunctions)();
+  return functions;
+}
+} // namespace spyre::runtime
+#endif
+// NOLINTEND(llvm-header-guard)

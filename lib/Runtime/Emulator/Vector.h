@@ -1,0 +1,73 @@
+//===- Vector.h - Loops over sticks for the vector unit ---------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The inner loops of the emulator, compiled for several instruction sets and
+// chosen at run time: number formats, table lookups, transposes, reductions. Every
+// version gives the same bits. Private to the emulator.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_LIB_RUNTIME_EMULATOR_VECTOR_H
+#define SPYRE_LIB_RUNTIME_EMULATOR_VECTOR_H
+
+#include "spyre/Numerics/Formats.h"
+
+#include <cstdint>
+
+namespace spyre::runtime {
+
+/// Lanes in which rows are summed, whatever the width of the vector unit.
+inline constexpr int64_t kSumLanes = 8;
+
+/// A row's sums, in lanes: element i goes to lane i % kSumLanes.
+struct LaneSums {
+  double sum[kSumLanes] = {};
+  double squares[kSumLanes] = {};
+  /// ((0 + 4) + (1 + 5)) + ((2 + 6) + (3 + 7)).
+  static double combine(const double *lanes) {
+    return ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) +
+           ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]));
+  }
+};
+
+struct VectorFunctions {
+  void (*decodeDL16)(const uint16_t *codes, float *values, int64_t count);
+  void (*encodeDL16)(const float *values, uint16_t *codes, int64_t count, bool saturate);
+  /// Piece r: \p lanes codes at from + offsets[r] to values at to + r * toStride.
+  void (*decodeDL16Pieces)(const uint8_t *from, const int64_t *offsets, int64_t pieces,
+                           int64_t lanes, float *to, int64_t toStride);
+  /// The same for pieces \p fromStride bytes apart.
+  void (*decodeDL16Rows)(const uint8_t *from, int64_t fromStride, int64_t rows, int64_t lanes,
+                         float *to, int64_t toStride);
+  /// Piece r: \p lanes values at from + r * fromStride to codes at to + offsets[r].
+  void (*encodeDL16Pieces)(const float *from, int64_t fromStride, int64_t pieces, int64_t lanes,
+                           uint8_t *to, const int64_t *offsets, bool saturate);
+  void (*lookup)(const uint16_t *table, const uint16_t *codes, uint16_t *results, int64_t count);
+  /// to[j] lane i = from[i] lane j, for as many whole sticks as a stick has elements,
+  /// \p fromStride and \p toStride bytes apart.
+  void (*transpose8)(const uint8_t *from, int64_t fromStride, uint8_t *to, int64_t toStride);
+  void (*transpose16)(const uint8_t *from, int64_t fromStride, uint8_t *to, int64_t toStride);
+  void (*transpose32)(const uint8_t *from, int64_t fromStride, uint8_t *to, int64_t toStride);
+  /// Adds \p count elements of a row, the first one for lane 0.
+  void (*addRow)(const float *row, int64_t count, double *lanes);
+  void (*addSquares)(const float *row, int64_t count, double *lanes);
+  /// Largest (smallest) of \p count values and \p value in the order of maximumOf;
+  /// sets \p hasNaN if there is a NaN (the result then means nothing).
+  float (*largest)(const float *row, int64_t count, float value, bool &hasNaN);
+  float (*smallest)(const float *row, int64_t count, float value, bool &hasNaN);
+  /// Element by element, on what is there.
+  void (*addElements)(const float *row, int64_t count, double *to);
+  void (*maxElements)(const float *row, int64_t count, double *to);
+  void (*minElements)(const float *row, int64_t count, double *to);
+};
+
+/// Those for this processor.
+const VectorFunctions &getVectorFunctions();
+
+} // namespace spyre::runtime
+
+#endif // SPYRE_LIB_RUNTIME_EMULATOR_VECTOR_H
