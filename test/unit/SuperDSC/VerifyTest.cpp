@@ -551,6 +551,18 @@ TEST(SdscVerify, EveryRuleIsKeptAndBroken) {
     EXPECT_EQ(covered.count(rule), rule == 18 || rule == 19 ? 0u : 1u) << rule;
 }
 
+TEST(SdscVerify, ThePageListsEveryRuleOnce) {
+  std::string page =
+      test::readFile(std::filesystem::path(SPYRE_SOURCE_DIR) / "docs/formats/superdsc.md");
+  for (int rule = 1; rule <= 60; ++rule) {
+    std::string row = "| SDSC-" + std::to_string(rule) + " |";
+    size_t at = page.find(row);
+    ASSERT_NE(at, std::string::npos) << row;
+    EXPECT_EQ(page.find(row, at + 1), std::string::npos) << row;
+  }
+  EXPECT_EQ(page.find("| SDSC-61 |"), std::string::npos);
+}
+
 TEST(SdscVerify, AllViolationsInOneRunInOrder) {
   Descriptor d = loadCase(kMatmul);
   d.dims[0].coreSize += 1;
