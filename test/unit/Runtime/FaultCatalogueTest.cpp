@@ -315,7 +315,7 @@ std::vector<Fault> getCatalogue() {
        "wrong-slice", "sdsc_1.json (shuffle)", "Tensor0", 1, kLX, 0},
       {"relayout of a slice that nobody has", makeShuffle,
        [](FaultProgram &p) { p.at(1).tensors[0].coreToSlice[3][0].second = 2; }, "error",
-       "sdsc_1.json (shuffle)", "Tensor0", kAnyCore, kAnywhere, 0, "slice 2 of 2"},
+       "sdsc_1.json (shuffle)", "Tensor0", kAnyCore, kAnywhere, 0, "3 of its 4 pieces"},
       {"read from the launch before", makeLXChain,
        [](FaultProgram &p) { p.bundle.plan.steps.erase(p.bundle.plan.steps.begin()); },
        "never-written", "sdsc_1.json (mul)", "Tensor0", 0, kLX, 0},
