@@ -12,115 +12,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "spyre/SuperDSC/DescriptorJson.h"
+#include "DescriptorJsonReader.h"
 
 #include "spyre/SuperDSC/Standard.h"
-#include "spyre/Support/JsonReader.h"
 
 #include <algorithm>
-#include <set>
 
 namespace spyre::sdsc {
 
-using json::Cursor;
-
-namespace {
-
-/// Extents and sizes: products of two of them still fit 64 bits.
-constexpr int64_t kMaxSize = int64_t(1) << 40;
-constexpr int64_t kMaxCores = 4096;
-constexpr int64_t kNewestVersion = 1;
-
 /// Objects of a stage that are empty in all known files.
-const char *const kStageObjects[] = {"maxSymbolicVolume_", "coreletSplit_", "rowSplit_",
-                                     "peSfpSplit_"};
-
-/// Reads the fields of one object and keeps account of which are known.
-class ObjectReader {
-public:
-  ObjectReader(Cursor object, Descriptor &descriptor) : object(object), descriptor(descriptor) {}
-  /// Unknown fields go to the descriptor on destruction.
-  ~ObjectReader() {
-    if (!object.isObject() || object.getNode()->size() == known.size())
-      return;
-    for (auto &[name, cursor] : object.fields())
-      if (!known.count(name))
-        keep(cursor);
-  }
-  ObjectReader(const ObjectReader &) = delete;
-  ObjectReader &operator=(const ObjectReader &) = delete;
-
-  Cursor at(const std::string &name) {
-    known.insert(name);
-    return object.at(name);
-  }
-  std::optional<Cursor> find(const std::string &name) {
-    std::optional<Cursor> field = object.find(name);
-    if (field)
-      known.insert(name);
-    return field;
-  }
-  void expect(const std::string &name, std::string_view value) { at(name).expect(value); }
-  void keep(const Cursor &field) {
-    // The first pointer segment is the root key.
-    const std::string &pointer = field.getPointer();
-    size_t slash = pointer.find('/', 1);
-    if (field.isValid() && slash != std::string::npos)
-      descriptor.unknownFields[pointer.substr(slash)] = field.getNode()->dump();
-  }
-
-private:
-  Cursor object;
-  Descriptor &descriptor;
-  std::set<std::string> known;
-};
-
-class DescriptorReader {
-public:
-  DescriptorReader(Cursor root, Descriptor &descriptor) : root(root), d(descriptor) {}
-  void read();
-
-private:
-  void readRoot(const std::string &key, const Cursor &body);
-  void readProvenance(const Cursor &handle, Provenance &provenance);
-  void readDsc(const Cursor &dsc);
-  void readStages(const Cursor &stages);
-  void readStage(const Cursor &stage, bool isEpilogue);
-  void sizeSymbolicDims(const Cursor &stages);
-  std::vector<PaddedWindow> readWindows(const Cursor &windows);
-  void readDimSymbols(const Cursor &mapping);
-  void readBundleFolds(const Cursor &properties, const Cursor &folds);
-  void readSchedule(const Cursor &schedule);
-  FoldProperty readFoldProperty(const Cursor &property);
-  /// The attributes of per-core data; returns the factor of the corelet fold.
-  int64_t readCoreFolds(const Cursor &attributes);
-  void readLayouts(const Cursor &infos);
-  void readTensor(const Cursor &node, const Cursor &labeled, unsigned position);
-  void readAddresses(const Cursor &addresses, Tensor &tensor);
-  void readBackGap(const Cursor &gaps, Tensor &tensor);
-  void readCoordinates(const Cursor &coordinates, Tensor &tensor);
-  void readFolds(const Cursor &folds, DimCoordinate &coordinate);
-  Fold readFold(const Cursor &function, const Cursor &attribute);
-  void readConstants(const Cursor &constants);
-  void readCompute(const Cursor &compute);
-  std::vector<unsigned> readTensorRefs(const Cursor &list);
-
-  /// The name of a dim, an error if the operation has none of that name.
-  std::string readDimName(const Cursor &where, const std::string &name);
-  /// The same where a file may add an underscore to the name.
-  std::string readSpelledDimName(const Cursor &where, const std::string &name);
-  DataFormat readFormat(const Cursor &field);
-  /// Calls \p entry with (core, cursor) for the keys of \p object, which must be
-  /// the cores 0..P-1 in any order, spelled prefix + core + suffix.
-  template <typename Fn>
-  void forEachCore(const Cursor &object, const std::string &prefix, const std::string &suffix,
-                   Fn entry);
-
-  Cursor root;
-  Descriptor &d;
-};
-
-} // namespace
+static const char *const kStageObjects[] = {"maxSymbolicVolume_", "coreletSplit_", "rowSplit_",
+                                            "peSfpSplit_"};
 
 std::string DescriptorReader::readDimName(const Cursor &where, const std::string &name) {
   if (!d.findDim(name))
@@ -142,31 +44,6 @@ DataFormat DescriptorReader::readFormat(const Cursor &field) {
   if (!format)
     field.fail("unknown data format \"" + name + "\"");
   return format.value_or(DataFormat::SEN169_FP16);
-}
-
-template <typename Fn>
-void DescriptorReader::forEachCore(const Cursor &object, const std::string &prefix,
-                                   const std::string &suffix, Fn entry) {
-  auto fields = object.fields();
-  if (object.isValid() && static_cast<int64_t>(fields.size()) != d.numCores) {
-    object.fail("expected an entry for each of " + std::to_string(d.numCores) + " cores, found " +
-                std::to_string(fields.size()));
-    return;
-  }
-  for (auto &[key, cursor] : fields) {
-    std::optional<int64_t> core;
-    if (key.size() > prefix.size() + suffix.size() && key.compare(0, prefix.size(), prefix) == 0 &&
-        key.compare(key.size() - suffix.size(), suffix.size(), suffix) == 0)
-      core = json::parseDecimal(
-          std::string_view(key).substr(prefix.size(), key.size() - prefix.size() - suffix.size()));
-    // As many distinct keys as cores, all in range: each core occurs once.
-    if (!core || *core < 0 || *core >= d.numCores ||
-        key != prefix + std::to_string(*core) + suffix) {
-      object.fail("\"" + key + "\" is no core of 0.." + std::to_string(d.numCores - 1));
-      return;
-    }
-    entry(static_cast<size_t>(*core), cursor);
-  }
 }
 
 void DescriptorReader::read() {
@@ -538,268 +415,6 @@ void DescriptorReader::readDimSymbols(const Cursor &mapping) {
   }
 }
 
-void DescriptorReader::readLayouts(const Cursor &infos) {
-  for (auto &[label, info] : infos.fields()) {
-    ObjectReader object(info, d);
-    LayoutClass layout;
-    layout.label = label;
-    Cursor order = object.at("layoutDimOrder_"), sticks = object.at("stickDimOrder_");
-    layout.dimOrder = order.getStrings();
-    for (const std::string &dim : layout.dimOrder)
-      readDimName(order, dim);
-    layout.stickDims = sticks.getStrings();
-    for (const std::string &dim : layout.stickDims)
-      readDimName(sticks, dim);
-    Cursor sizes = object.at("stickSize_");
-    for (const Cursor &size : sizes.elements())
-      layout.stickSizes.push_back(size.getInt(1, kMaxSize));
-    if (sizes.isValid() && layout.stickSizes.size() != layout.stickDims.size())
-      sizes.fail("expected a size for each of " + std::to_string(layout.stickDims.size()) +
-                 " stick dims");
-    d.layouts.push_back(std::move(layout));
-  }
-}
-
-void DescriptorReader::readTensor(const Cursor &node, const Cursor &labeled, unsigned position) {
-  Tensor tensor;
-  const LayoutClass *layout = nullptr;
-  {
-    ObjectReader object(labeled, d);
-    object.at("ldsIdx_").getInt(position, position);
-    tensor.name = object.at("dsName_").getString();
-    Cursor label = object.at("dsType_");
-    tensor.label = label.getString();
-    for (const LayoutClass &candidate : d.layouts)
-      if (candidate.label == tensor.label)
-        layout = &candidate;
-    if (!layout)
-      label.fail("unknown layout class \"" + tensor.label + "\": it is not in primaryDsInfo_");
-    Cursor scale = object.at("scale_");
-    for (const Cursor &element : scale.elements())
-      tensor.scale.push_back(element.getInt(-2, 1));
-    if (scale.isValid() && layout && tensor.scale.size() != layout->dimOrder.size())
-      scale.fail("expected a scale for each of " + std::to_string(layout->dimOrder.size()) +
-                 " dims of layout class \"" + tensor.label + "\"");
-    tensor.wordLength = object.at("wordLength").getInt(1, 64);
-    tensor.format = readFormat(object.at("dataFormat_"));
-    tensor.presentInHbm = tensor.presentInLx = false;
-    for (auto &[memory, presence] : object.at("memOrg_").fields()) {
-      presence.expect(R"({"isPresent":1})");
-      if (memory == "hbm")
-        tensor.presentInHbm = true;
-      else if (memory == "lx")
-        tensor.presentInLx = true;
-      else
-        presence.fail("unknown memory \"" + memory + "\"");
-    }
-  }
-
-  ObjectReader object(node, d);
-  object.expect("nodeType_", "\"allocate\"");
-  object.expect("prev_", "\"\"");
-  object.at("ldsIdx_").getInt(position, position);
-  Cursor component = object.at("component_");
-  std::string where = component.getString();
-  if (where == "lx")
-    tensor.component = Component::LX;
-  else if (where != "hbm")
-    component.fail("unknown component \"" + where + "\"");
-  std::string name = object.at("name_").getString();
-  if (name != tensor.getAllocationName())
-    tensor.unusualAllocationName = name;
-  if (std::optional<Cursor> symbolic = object.find("isStartAddrSymbolic_")) {
-    tensor.symbolicAddress = symbolic->getInt(0, 1) == 1;
-    if (!tensor.symbolicAddress)
-      object.keep(*symbolic);
-  }
-  Cursor order = object.at("layoutDimOrder_");
-  tensor.dimOrder = order.getStrings();
-  for (const std::string &dim : tensor.dimOrder)
-    readDimName(order, dim);
-  Cursor maxSizes = object.at("maxDimSizes_");
-  for (const Cursor &size : maxSizes.elements())
-    tensor.maxDimSizes.push_back(size.getInt(-1, kMaxSize));
-  if (maxSizes.isValid() && tensor.maxDimSizes.size() != tensor.dimOrder.size())
-    maxSizes.fail("expected an entry for each of " + std::to_string(tensor.dimOrder.size()) +
-                  " dims");
-
-  Cursor indirection = object.at("indirectAllocType_");
-  std::string kind = indirection.getString();
-  if (kind == "index_tensor")
-    tensor.indirection = Indirection::IndexTensor;
-  else if (kind == "value_tensor")
-    tensor.indirection = Indirection::ValueTensor;
-  else if (kind != "no_indirection")
-    indirection.fail("unknown indirection \"" + kind + "\"");
-  if (std::optional<Cursor> partner = object.find("relatedIndirectAccessAlloc_"))
-    tensor.relatedAllocation = partner->getString();
-  if (tensor.indirection == Indirection::IndexTensor)
-    object.expect("indexTensorType_", "\"index\"");
-
-  readAddresses(object.at("startAddressCoreCorelet_"), tensor);
-  if (std::optional<Cursor> gaps = object.find("backGapCore_"))
-    readBackGap(*gaps, tensor);
-  readCoordinates(object.at("coordinates_"), tensor);
-  d.tensors.push_back(std::move(tensor));
-}
-
-void DescriptorReader::readAddresses(const Cursor &addresses, Tensor &tensor) {
-  ObjectReader object(addresses, d);
-  object.expect("dim_prop_func", R"([{"Map":{}},{"Const":{}},{"Const":{}}])");
-  tensor.addressCorelets = readCoreFolds(object.at("dim_prop_attr"));
-  tensor.startAddress.assign(static_cast<size_t>(d.numCores), 0);
-  forEachCore(object.at("data_"), "[", ", 0, 0]", [&](size_t core, const Cursor &address) {
-    tensor.startAddress[core] = address.getIntOrDecimalString();
-  });
-}
-
-void DescriptorReader::readBackGap(const Cursor &gaps, Tensor &tensor) {
-  auto checked = [](const Cursor &gap) {
-    int64_t value = gap.getIntOrDecimalString();
-    if (value < -kMaxSize || value > kMaxSize)
-      gap.fail("gap out of range");
-    return value;
-  };
-  for (auto &[dim, entries] : gaps.fields()) {
-    std::vector<int64_t> values;
-    if (entries.isObject() && entries.find("-1")) {
-      if (entries.fields().size() != 1)
-        entries.fail("expected one gap for all cores (\"-1\") or one a core");
-      values.push_back(checked(*entries.find("-1")));
-    } else {
-      values.assign(static_cast<size_t>(d.numCores), 0);
-      forEachCore(entries, "", "",
-                  [&](size_t core, const Cursor &gap) { values[core] = checked(gap); });
-    }
-    tensor.backGap.emplace_back(readDimName(entries, dim), std::move(values));
-  }
-}
-
-void DescriptorReader::readCoordinates(const Cursor &coordinates, Tensor &tensor) {
-  ObjectReader object(coordinates, d);
-  for (auto &[dim, info] : object.at("coordInfo").fields()) {
-    ObjectReader fields(info, d);
-    DimCoordinate coordinate;
-    coordinate.dim = readDimName(info, dim);
-    coordinate.spatial = fields.at("spatial").getInt(0, 16);
-    coordinate.temporal = fields.at("temporal").getInt(0, 16);
-    coordinate.elemArr = fields.at("elemArr").getInt(0, 16);
-    Cursor padding = fields.at("padding");
-    std::string kind = padding.getString();
-    std::optional<PaddingKind> parsed = parsePaddingKind(kind);
-    if (!parsed)
-      padding.fail("unknown padding kind \"" + kind + "\"");
-    coordinate.padding = parsed.value_or(PaddingKind::NoPad);
-    readFolds(fields.at("folds"), coordinate);
-    tensor.coordinates.push_back(std::move(coordinate));
-  }
-  Cursor slices = object.at("coreIdToWkSlice_");
-  if (!slices.isObject() || slices.fields().empty()) {
-    slices.fields();
-    return;
-  }
-  tensor.coreToSlice.resize(static_cast<size_t>(d.numCores));
-  forEachCore(slices, "", "", [&](size_t core, const Cursor &entry) {
-    for (auto &[dim, slice] : entry.fields())
-      tensor.coreToSlice[core].emplace_back(readDimName(slice, dim), slice.getInt(0, kMaxCores));
-  });
-}
-
-void DescriptorReader::readFolds(const Cursor &folds, DimCoordinate &coordinate) {
-  ObjectReader object(folds, d);
-  Cursor functions = object.at("dim_prop_func"), attributes = object.at("dim_prop_attr");
-  std::vector<Cursor> funcs = functions.elements(), attrs = attributes.elements();
-  size_t expected = static_cast<size_t>(coordinate.elemArr) + 3;
-  if (functions.isValid() && funcs.size() != expected)
-    functions.fail("expected " + std::to_string(expected) + " folds (elemArr + 3), found " +
-                   std::to_string(funcs.size()));
-  if (attributes.isValid() && attrs.size() != expected)
-    attributes.fail("expected " + std::to_string(expected) + " folds (elemArr + 3), found " +
-                    std::to_string(attrs.size()));
-  for (size_t i = 0; i < std::min(funcs.size(), attrs.size()); ++i)
-    coordinate.folds.push_back(readFold(funcs[i], attrs[i]));
-}
-
-Fold DescriptorReader::readFold(const Cursor &function, const Cursor &attribute) {
-  Fold fold;
-  ObjectReader func(function, d);
-  ObjectReader affine(func.at("Affine"), d);
-  fold.alpha = affine.at("alpha_").getInt(-kMaxSize, kMaxSize);
-  fold.beta = affine.at("beta_").getInt(-kMaxSize, kMaxSize);
-  ObjectReader attr(attribute, d);
-  fold.factor = attr.at("factor_").getInt(1, kMaxSize);
-  fold.label = attr.at("label_").getString();
-  return fold;
-}
-
-void DescriptorReader::readConstants(const Cursor &constants) {
-  // "{}" as a string is what the reference writes when there are none.
-  if (constants.isString()) {
-    constants.expect("\"{}\"");
-    return;
-  }
-  auto entries = constants.fields();
-  d.spelling.emptyConstantsAsObject = entries.empty();
-  for (size_t i = 0; i < entries.size(); ++i) {
-    const Cursor &entry = entries[i].second;
-    if (entries[i].first != std::to_string(i))
-      entry.fail("constants are numbered from \"0\" upwards");
-    ObjectReader object(entry, d);
-    Constant constant;
-    constant.format = readFormat(object.at("dataFormat_"));
-    constant.name = object.at("name_").getString();
-    ObjectReader data(object.at("data_"), d);
-    data.expect("dim_prop_func", R"([{"Const":{}},{"Const":{}},{"Map":{}}])");
-    constant.corelets = readCoreFolds(data.at("dim_prop_attr"));
-    Cursor map = data.at("data_");
-    if (map.isObject() && map.fields().size() != 1)
-      map.fail("expected one entry \"[0, 0, 0]\"");
-    Cursor bits = map.at("[0, 0, 0]");
-    std::vector<Cursor> values = bits.elements();
-    if (bits.isValid() && values.size() != 1)
-      bits.fail("expected one value");
-    if (!values.empty())
-      constant.bits = static_cast<uint32_t>(values[0].getInt(0, 0xFFFFFFFFll));
-    d.constants.push_back(std::move(constant));
-  }
-}
-
-std::vector<unsigned> DescriptorReader::readTensorRefs(const Cursor &list) {
-  std::vector<unsigned> result;
-  for (const Cursor &entry : list.elements()) {
-    std::string text = entry.getString();
-    size_t suffix = text.rfind("-idx");
-    std::optional<int64_t> index;
-    if (suffix != std::string::npos)
-      index = json::parseDecimal(std::string_view(text).substr(suffix + 4));
-    if (!index || *index < 0 || *index >= static_cast<int64_t>(d.tensors.size()) ||
-        text != d.tensors[static_cast<size_t>(*index)].name + "-idx" + std::to_string(*index)) {
-      entry.fail("\"" + text + "\" names no entry of labeledDs_ (\"<dsName_>-idx<ldsIdx_>\")");
-      return result;
-    }
-    result.push_back(static_cast<unsigned>(*index));
-  }
-  return result;
-}
-
-void DescriptorReader::readCompute(const Cursor &compute) {
-  ObjectReader object(compute, d);
-  d.executionUnit = object.at("exUnit").getString();
-  Cursor name = object.at("opFuncName");
-  if (name.isValid() && name.getString() != d.opFunc)
-    name.fail("\"" + name.getString() + "\" differs from the root key's \"" + d.opFunc + "\"");
-  {
-    ObjectReader attributes(object.at("attributes_"), d);
-    d.format = readFormat(attributes.at("dataFormat_"));
-    d.fidelity = attributes.at("fidelity_").getString();
-  }
-  object.expect("location", "\"Inner\"");
-  d.inputs = readTensorRefs(object.at("inputLabeledDs"));
-  d.outputs = readTensorRefs(object.at("outputLabeledDs"));
-  if (std::optional<Cursor> indices = object.find("indirectAccessIndexLabeledDs"))
-    d.indexTensors = readTensorRefs(*indices);
-}
-
 std::variant<Descriptor, ReadError> readDescriptor(std::string_view text,
                                                    const std::string &fileName) {
   auto report = [&](const json::Error &error) {
@@ -815,6 +430,50 @@ std::variant<Descriptor, ReadError> readDescriptor(std::string_view text,
   if (error)
     return report(*error);
   return descriptor;
+}
+
+/// \p pointer with "*" for places in lists, cores and the operation's name.
+static std::string generalise(const std::string &pointer, const std::string &opFunc) {
+  std::string result;
+  for (size_t begin = 0; begin < pointer.size();) {
+    size_t end = std::min(pointer.find('/', begin + 1), pointer.size());
+    std::string segment = pointer.substr(begin + 1, end - begin - 1);
+    bool isPlace = segment == opFunc || json::parseDecimal(segment).has_value();
+    result += '/';
+    result += isPlace ? "*" : segment;
+    begin = end;
+  }
+  return result;
+}
+
+void UnknownFields::add(const Descriptor &descriptor, const std::string &fileName) {
+  std::set<std::string> own;
+  for (const auto &[pointer, text] : descriptor.unknownFields)
+    own.insert(generalise(pointer, descriptor.opFunc));
+  for (const std::string &field : own) {
+    Seen &seen = fields[field];
+    if (seen.numFiles++ == 0)
+      seen.firstFile = fileName;
+  }
+}
+
+std::vector<std::string> UnknownFields::getMessages() const {
+  // A file may hold any number of them; nobody reads more.
+  constexpr size_t most = 100;
+  std::vector<std::string> messages;
+  for (const auto &[field, seen] : fields) {
+    if (messages.size() == most) {
+      messages.push_back(std::to_string(fields.size() - most) +
+                         " more unknown fields are kept as they are");
+      break;
+    }
+    std::string where = seen.firstFile;
+    if (seen.numFiles > 1)
+      where += " and " + std::to_string(seen.numFiles - 1) + " more file" +
+               (seen.numFiles > 2 ? "s" : "");
+    messages.push_back("unknown field " + field + " of " + where + " is kept as it is");
+  }
+  return messages;
 }
 
 } // namespace spyre::sdsc

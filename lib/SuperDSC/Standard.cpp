@@ -7,6 +7,8 @@
 
 #include "spyre/SuperDSC/Standard.h"
 
+#include "spyre/OpFunc/OpFuncTable.h"
+
 #include <algorithm>
 
 namespace spyre::sdsc {
@@ -73,6 +75,22 @@ std::vector<DimCoordinate> getStandardCoordinates(const Descriptor &descriptor,
     return result;
   }
   return result;
+}
+
+bool isGapPadding(const Descriptor &descriptor, const Tensor &tensor, const std::string &dim,
+                  int64_t gap) {
+  const OpFuncInfo *info = lookupOpFunc(descriptor.opFunc);
+  if (!info || info->stickRule != StickRule::Restickify)
+    return false;
+  int64_t stickSize = 0;
+  for (const LayoutClass &layout : descriptor.layouts)
+    for (size_t i = 0; i < layout.stickDims.size(); ++i)
+      if (layout.stickDims[i] == dim) {
+        if (layout.label == tensor.label)
+          return false;
+        stickSize = layout.stickSizes[i];
+      }
+  return gap < stickSize;
 }
 
 std::pair<bool, bool> getStandardMemories(const Tensor &tensor) {

@@ -12,6 +12,8 @@
 
 #include "VerifyInternal.h"
 
+#include "spyre/SuperDSC/Standard.h"
+
 #include <algorithm>
 
 namespace spyre::sdsc {
@@ -117,20 +119,20 @@ int64_t Verifier::getExtentInBytes(unsigned tensor) const {
   if (perStick < 1 || width < 1)
     return -1;
   bool isLX = t.component == Component::LX;
-  // A restickify's gap is what the tensor lacks of the padded size (see the rule of
-  // the format's page), everyone else's what memory has beyond it.
-  const OpFuncInfo *info = lookupOpFunc(d.opFunc);
-  int64_t sign = info && info->stickRule == StickRule::Restickify ? -1 : 1;
   int64_t unit = kStickInBytes, span = kStickInBytes;
   for (unsigned dim : view.order) {
     if (!view.has(dim))
       continue;
     int64_t onCore = getCoreExtent(tensor, dim), inMemory = isLX ? onCore : d.dims[dim].size;
-    for (const auto &[name, gaps] : t.backGap)
-      if (name == d.dims[dim].name && !gaps.empty())
-        inMemory += sign * *std::max_element(gaps.begin(), gaps.end());
-    if (sign < 0)
-      onCore = std::min(onCore, std::max<int64_t>(inMemory, 1));
+    for (const auto &[name, gaps] : t.backGap) {
+      if (name != d.dims[dim].name || gaps.empty())
+        continue;
+      int64_t gap = *std::max_element(gaps.begin(), gaps.end());
+      if (isGapPadding(d, t, name, gap))
+        onCore = std::min(onCore, inMemory = std::max<int64_t>(inMemory - gap, 1));
+      else
+        inMemory += gap;
+    }
     if (view.isStick[dim]) {
       // What one stick holds of the dim; all of it unless the stick has two dims.
       int64_t held = 1;

@@ -44,8 +44,13 @@ void Verifier::checkOperation() {
 
   if (info->specified) {
     int64_t expected = info->numInputs, found = static_cast<int64_t>(dataInputs.size());
-    if (found != expected)
-      report(28, d.opFunc + " has " + str(expected) + " inputs, not " + str(found));
+    if (found != expected) {
+      std::vector<std::string> names;
+      for (unsigned input : dataInputs)
+        names.push_back(nameOf(input));
+      report(28, "it has " + str(found) + " inputs, " + join(names) + "; " + d.opFunc + " takes " +
+                     str(expected));
+    }
     bool isListed =
         std::find(d.inputs.begin(), d.inputs.end(), d.outputs.front()) != d.inputs.end();
     if (isListed != info->outputIsInput)

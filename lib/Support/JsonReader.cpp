@@ -7,6 +7,7 @@
 
 #include "spyre/Support/JsonReader.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace spyre::json {
@@ -62,11 +63,97 @@ static Error toError(const std::string &what) {
   return error;
 }
 
+namespace {
+
+/// Builds the document. The library's own builder looks every key up in its object's
+/// list, which takes hours for an object of a million fields.
+class Builder : public nlohmann::json_sax<Document> {
+public:
+  Document root;
+  std::optional<Error> error;
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(value); }
+  bool number_unsigned(number_unsigned_t value) override { return add(value); }
+  bool number_float(number_float_t value, const string_t &) override { return add(value); }
+  bool string(string_t &value) override { return add(std::move(value)); }
+  bool binary(binary_t &) override { return false; } // not in JSON texts
+  bool key(string_t &name) override {
+    pendingKey = std::move(name);
+    return true;
+  }
+  bool start_object(size_t) override { return open(Document::object()); }
+  bool start_array(size_t) override { return open(Document::array()); }
+  bool end_array() override {
+    containers.pop_back();
+    return true;
+  }
+  bool end_object() override {
+    std::vector<std::string_view> names;
+    for (const auto &[name, value] : containers.back()->get_ref<const Document::object_t &>())
+      names.push_back(name);
+    std::sort(names.begin(), names.end());
+    auto twice = std::adjacent_find(names.begin(), names.end());
+    if (twice != names.end()) {
+      error = Error{getPointer(), "field \"" + std::string(*twice) + "\" occurs twice"};
+      return false;
+    }
+    containers.pop_back();
+    return true;
+  }
+  bool parse_error(size_t, const std::string &, const Document::exception &exception) override {
+    error = toError(exception.what());
+    return false;
+  }
+
+private:
+  Document *insert(Document value) {
+    if (containers.empty())
+      return &(root = std::move(value));
+    Document &parent = *containers.back();
+    if (parent.is_array()) {
+      auto &elements = parent.get_ref<Document::array_t &>();
+      return &elements.emplace_back(std::move(value));
+    }
+    Document::object_t::Container &fields = parent.get_ref<Document::object_t &>();
+    return &fields.emplace_back(std::move(pendingKey), std::move(value)).second;
+  }
+  bool add(Document value) {
+    insert(std::move(value));
+    return true;
+  }
+  /// The containers stay where they are while they are open: only the innermost grows.
+  bool open(Document container) {
+    containers.push_back(insert(std::move(container)));
+    return true;
+  }
+  /// Of the innermost open container.
+  std::string getPointer() const {
+    std::string pointer;
+    for (size_t i = 0; i + 1 < containers.size(); ++i) {
+      const Document &parent = *containers[i];
+      pointer = appendPointer(
+          pointer, parent.is_array() ? std::to_string(parent.size() - 1)
+                                     : parent.get_ref<const Document::object_t &>().back().first);
+    }
+    return pointer.empty() ? "/" : pointer;
+  }
+
+  std::vector<Document *> containers;
+  std::string pendingKey;
+};
+
+} // namespace
+
 std::variant<Document, Error> parse(std::string_view text) {
   if (std::string where = findTooDeep(text); !where.empty())
     return Error{where, "nested deeper than " + std::to_string(kMaxDepth) + " levels"};
   try {
-    return Document::parse(text.begin(), text.end());
+    Builder builder;
+    if (Document::sax_parse(text.begin(), text.end(), &builder))
+      return std::move(builder.root);
+    return builder.error.value_or(Error{"", "not a JSON text"});
   } catch (const std::exception &exception) {
     return toError(exception.what());
   }
@@ -254,10 +341,10 @@ void Cursor::expect(std::string_view expected) const {
   if (!isValid())
     return;
   // Nearly always the same text; comparing that is much cheaper than parsing.
-  if (node->is_string() ? expected.size() == node->get_ref<const std::string &>().size() + 2 &&
-                              expected.substr(1, expected.size() - 2) ==
-                                  node->get_ref<const std::string &>()
-                        : node->dump() == expected)
+  if (node->is_string()
+          ? expected.size() == node->get_ref<const std::string &>().size() + 2 &&
+                expected.substr(1, expected.size() - 2) == node->get_ref<const std::string &>()
+          : node->dump() == expected)
     return;
   // Only ever called with a reader's own text; ordered objects are compared as
   // unordered ones.

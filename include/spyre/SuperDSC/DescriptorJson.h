@@ -15,10 +15,13 @@
 
 #include "spyre/SuperDSC/Descriptor.h"
 
+#include <cstdint>
 #include <iosfwd>
+#include <map>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace spyre::sdsc {
 
@@ -43,6 +46,23 @@ struct ReadError {
 /// layout class or dim, a number out of range, a newer version. Never throws.
 std::variant<Descriptor, ReadError> readDescriptor(std::string_view text,
                                                    const std::string &fileName);
+
+/// The unknown fields of many descriptors, so that a caller reports each once.
+class UnknownFields {
+public:
+  void add(const Descriptor &descriptor, const std::string &fileName);
+  bool empty() const { return fields.empty(); }
+  /// One message a field, such as "unknown field /dscs_/*/*/extra_ of sdsc_0.json and
+  /// 3 more files is kept as it is"; places in lists and the operation's name are "*".
+  std::vector<std::string> getMessages() const;
+
+private:
+  struct Seen {
+    std::string firstFile;
+    int64_t numFiles = 0;
+  };
+  std::map<std::string, Seen> fields;
+};
 
 /// Writes \p descriptor to \p os. Precondition: the descriptor is consistent in
 /// its counts (an entry a core, scales and coordinates in the label's order), as

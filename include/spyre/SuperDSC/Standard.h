@@ -31,6 +31,14 @@ std::vector<std::vector<int64_t>> getStandardCoreToSlice(const std::vector<Dim> 
 std::vector<DimCoordinate> getStandardCoordinates(const Descriptor &descriptor,
                                                   const Tensor &tensor);
 
+/// True if a back gap of \p gap elements along \p dim is what memory lacks of the
+/// padded size, not what it has beyond it. So it is in a restickify, which pads the
+/// dims of both sticks, where \p dim is not in the operand's own stick. The
+/// specification does not say so; bundles run to the right numbers only under this
+/// reading (SuperDSC reference, e.2 and section 9).
+bool isGapPadding(const Descriptor &descriptor, const Tensor &tensor, const std::string &dim,
+                  int64_t gap);
+
 /// Which memories memOrg_ marks: (hbm, lx).
 std::pair<bool, bool> getStandardMemories(const Tensor &tensor);
 

@@ -15,7 +15,6 @@
 #include "LaunchCost.h"
 
 #include "spyre/Numerics/DL16.h"
-#include "spyre/SuperDSC/DeviceLimits.h"
 #include "spyre/SuperDSC/Verify.h"
 
 #include <bit>
@@ -30,7 +29,8 @@ using namespace spyre::runtime;
 
 std::optional<Error> Execution::prepare() {
   auto fail = [&](const std::string &message) { return Error{name + ": " + message}; };
-  for (const sdsc::Violation &violation : sdsc::verifyDescriptor(d, sdsc::getLimits(emulator.device)))
+  // Without the device's limits: checked mode reports those with core and address.
+  for (const sdsc::Violation &violation : sdsc::verifyDescriptor(d))
     if (!violation.isWarning)
       return fail((violation.tensor >= 0 ? d.tensors[violation.tensor].name + ": " : "") +
                   violation.message + " [SDSC-" + std::to_string(violation.rule) + "]");
@@ -153,8 +153,8 @@ std::optional<std::string> Execution::countTableRows(Operand &table) const {
     if (entry.unit <= rows.unit || int(dim) == table.indirectDim)
       continue;
     planes *= entry.inStick ? d.dims[dim].size / entry.perStick : d.dims[dim].size;
-    isOutermost &= entry.extent <= (entry.inStick ? entry.perStick : 1) &&
-                   d.dims[dim].numSlices == 1;
+    isOutermost &=
+        entry.extent <= (entry.inStick ? entry.perStick : 1) && d.dims[dim].numSlices == 1;
   }
   int64_t base = *std::min_element(table.start.begin(), table.start.end()), first = 0;
   if (table.isLX())

@@ -14,6 +14,7 @@
 #include "Operand.h"
 #include "Vector.h"
 #include "spyre/Numerics/FP8.h"
+#include "spyre/SuperDSC/Standard.h"
 
 #include <algorithm>
 #include <cstring>
@@ -30,25 +31,6 @@ std::optional<int64_t> multiply(int64_t a, int64_t b) {
   if (a < 0 || b < 0 || (b != 0 && a > std::numeric_limits<int64_t>::max() / 4 / b))
     return std::nullopt;
   return a * b;
-}
-
-/// A restickify pads the dims of both sticks. Where a dim is padded that is not in
-/// this operand's stick, its back gap is what memory lacks of the padded size, not
-/// what it has beyond it. The specification does not say so; bundles run to the
-/// right numbers only under this reading (SuperDSC reference, e.2 and section 9).
-bool isPaddedBy(const sdsc::Descriptor &descriptor, const sdsc::Tensor &tensor,
-                const std::string &dim, int64_t gap) {
-  if (descriptor.opFunc != "ReStickifyOpHBM")
-    return false;
-  int64_t stickSize = 0;
-  for (const sdsc::LayoutClass &layout : descriptor.layouts)
-    for (size_t i = 0; i < layout.stickDims.size(); ++i)
-      if (layout.stickDims[i] == dim) {
-        if (layout.label == tensor.label)
-          return false;
-        stickSize = layout.stickSizes[i];
-      }
-  return gap < stickSize;
 }
 
 } // namespace
@@ -119,7 +101,7 @@ Result<Operand> spyre::runtime::makeOperand(const sdsc::Descriptor &descriptor, 
       for (int64_t gap : gaps)
         if (gap != gaps.front())
           return fail("back gaps that differ between cores are not emulated");
-      bool isPadded = isPaddedBy(descriptor, tensor, name, gaps.front());
+      bool isPadded = sdsc::isGapPadding(descriptor, tensor, name, gaps.front());
       if (isPadded || gaps.front() < 0) {
         if (descriptor.dims[*dim].numSlices != 1)
           return fail("dim '" + name + "' is padded and split");

@@ -327,6 +327,7 @@ TEST_F(EmulatorTest, GatherReadsRowsByNumberAndChecksTheNumbers) {
         return out;
       }};
   auto d = makeDescriptor("identity", {dim("mb", kRows), dim("out", 128)}, {where, values, result});
+  d.format = values.format;
   d.inputs = {1};
   d.indexTensors = {0};
   d.tensors[0].indirection = sdsc::Indirection::IndexTensor;

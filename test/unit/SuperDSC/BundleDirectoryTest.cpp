@@ -65,7 +65,8 @@ TEST_F(BundleDirectoryTest, ReferenceBundlesRoundTrip) {
     messages.clear();
     auto read = sdsc::readBundleDirectory(bundle.string(), context);
     ASSERT_TRUE(succeeded(read)) << bundle << messages;
-    EXPECT_TRUE(succeeded(sdsc::verifyModule(**read))) << bundle << messages;
+    if (!test::isFaulty(test::loadCaseJson(bundle)))
+      EXPECT_TRUE(succeeded(sdsc::verifyModule(**read))) << bundle << messages;
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(print(**read), &context);
     ASSERT_TRUE(module) << bundle << messages;
 

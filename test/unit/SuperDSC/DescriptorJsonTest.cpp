@@ -16,6 +16,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
+#include <iostream>
 #include <random>
 #include <sstream>
 
@@ -77,6 +79,29 @@ TEST(DescriptorJson, RoundTripsEveryReferenceDescriptor) {
   EXPECT_GE(count, 500);
 }
 
+TEST(DescriptorJson, TenThousandDescriptorsTakeSeconds) {
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+  constexpr int count = 500;
+#else
+  constexpr int count = 10000;
+#endif
+  std::vector<std::pair<std::string, std::string>> all = test::getAllDescriptors();
+  ASSERT_FALSE(all.empty());
+  std::ofstream sink("/dev/null");
+  // Time of the processor: others may use the machine.
+  std::clock_t start = std::clock();
+  for (int i = 0; i < count; ++i) {
+    // One at a time: nothing but the current descriptor is in memory.
+    const auto &[name, text] = all[static_cast<size_t>(i) % all.size()];
+    auto result = readDescriptor(text, name);
+    ASSERT_TRUE(std::holds_alternative<Descriptor>(result)) << name;
+    writeDescriptor(std::get<Descriptor>(result), sink, WriteOptions());
+  }
+  double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  std::cout << count << " descriptors read and written in " << seconds << " s\n";
+  EXPECT_LT(seconds, 30.0);
+}
+
 TEST(DescriptorJson, PrettyTextIsTheReferencesText) {
   for (const char *name : {"bundles/softmax_512x1024/sdsc_0.json", "cases/mm_m8_n4/sdsc_0.json"}) {
     std::string text = test::readFile(test::getDataDir() / "superdsc" / name);
@@ -133,6 +158,24 @@ TEST(DescriptorJson, UnknownFieldsSurvive) {
   descriptor.index = 7;
   json renumbered = json::parse(write(descriptor, Form::June2026));
   EXPECT_EQ(renumbered["7_batchmatmul"]["futureField"]["a"], 1);
+}
+
+TEST(DescriptorJson, UnknownFieldsAreReportedOnce) {
+  ordered_json document = load("cases/mm_m8_n4/sdsc_0.json");
+  document.begin().value()["future_"] = 1;
+  for (int i : {0, 2})
+    getDsc(document)["scheduleTree_"][i]["extra_"] = i;
+  Descriptor descriptor;
+  ASSERT_EQ(readOrFail(document.dump(), descriptor), "");
+  UnknownFields fields;
+  EXPECT_TRUE(fields.empty());
+  for (const char *file : {"sdsc_0.json", "sdsc_1.json", "sdsc_2.json"})
+    fields.add(descriptor, file);
+  EXPECT_EQ(fields.getMessages(),
+            (std::vector<std::string>{"unknown field /dscs_/*/*/scheduleTree_/*/extra_ of "
+                                      "sdsc_0.json and 2 more files is kept as it is",
+                                      "unknown field /future_ of sdsc_0.json and 2 more files is "
+                                      "kept as it is"}));
 }
 
 /// Reads \p document, expects no unknown fields and the same document written back
@@ -338,6 +381,9 @@ TEST(DescriptorJson, ErrorsSayWhereAndWhat) {
   ASSERT_TRUE(std::holds_alternative<ReadError>(result));
   EXPECT_EQ(std::get<ReadError>(result).where, "2:13");
   EXPECT_EQ(std::get<ReadError>(result).message.substr(0, 13), "sdsc_0.json: ");
+  result = readDescriptor(R"({"a": [{"b": 1}, {"b": 1, "c": 2, "b": 3}]})", "");
+  EXPECT_EQ(std::get<ReadError>(result).where, "/a/1");
+  EXPECT_EQ(std::get<ReadError>(result).message, "field \"b\" occurs twice");
   result = readDescriptor(std::string(100000, '['), "");
   EXPECT_EQ(std::get<ReadError>(result).where, "1:65");
   EXPECT_EQ(std::get<ReadError>(result).message, "nested deeper than 64 levels");

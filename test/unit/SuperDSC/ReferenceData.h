@@ -62,6 +62,17 @@ inline std::vector<std::filesystem::path> getBundleDirs() {
   return dirs;
 }
 
+/// Whether a case (its case.json, or the entry of random_ops) has an output with one
+/// of the reference front end's mistakes; bundles have no case.json.
+inline bool isFaulty(const nlohmann::ordered_json &caseJson) {
+  return caseJson.is_object() && caseJson.contains("faults") && !caseJson["faults"].empty();
+}
+inline nlohmann::ordered_json loadCaseJson(const std::filesystem::path &dir) {
+  std::filesystem::path file = dir / "case.json";
+  return std::filesystem::exists(file) ? nlohmann::ordered_json::parse(readFile(file))
+                                       : nlohmann::ordered_json();
+}
+
 /// (name, text) of every descriptor of the reference data.
 inline std::vector<std::pair<std::string, std::string>> getAllDescriptors() {
   std::vector<std::pair<std::string, std::string>> result;

@@ -56,30 +56,23 @@ std::string toText(const std::vector<Violation> &violations, const Descriptor &d
 // The reference data
 //===----------------------------------------------------------------------===//
 
-/// Numbers of the faults that \p case_ says its descriptors have.
-std::vector<int> getFaults(const nlohmann::ordered_json &case_) {
-  return case_.is_null() ? std::vector<int>() : case_.value("faults", std::vector<int>());
-}
-
 TEST(SdscVerify, ReferenceDescriptorsKeepTheRules) {
   nlohmann::ordered_json operations = test::loadRandomOps();
   Limits limits = getSpyreLimits();
   int faulty = 0, clean = 0;
   for (const auto &[name, text] : test::getAllDescriptors()) {
-    nlohmann::ordered_json case_;
-    std::filesystem::path file = std::filesystem::path(name).parent_path() / "case.json";
-    if (name.rfind("random_ops ", 0) == 0)
-      case_ = operations[std::stoul(name.substr(11))]["case"];
-    else if (std::filesystem::exists(file))
-      case_ = nlohmann::ordered_json::parse(test::readFile(file));
+    nlohmann::ordered_json caseJson =
+        name.rfind("random_ops ", 0) == 0
+            ? operations[std::stoul(name.substr(11))]["case"]
+            : test::loadCaseJson(std::filesystem::path(name).parent_path());
     Descriptor descriptor = load(text);
     std::vector<Violation> violations = verifyDescriptor(descriptor, limits);
-    bool isExecutable = case_.is_null() || case_.value("executable", true);
+    bool isExecutable = !caseJson.is_object() || caseJson.value("executable", true);
     std::erase_if(violations, [&](const Violation &violation) {
       // Cases that cannot run have LX addresses that were drawn at random.
       return violation.isWarning || (violation.rule == 25 && !isExecutable);
     });
-    if (!getFaults(case_).empty()) {
+    if (test::isFaulty(caseJson)) {
       faulty += !violations.empty();
       continue;
     }
@@ -301,7 +294,8 @@ std::vector<RuleCase> getOperationCases() {
       {27, kExp, [](Descriptor &d) { d.executionUnit = "pt"; }, "exp runs on unit sfp, not on pt"},
       {27, kMatmul, [](Descriptor &d) { d.executionUnit = "sfp"; },
        "batchmatmul runs on unit pt, not on sfp"},
-      {28, kAdd, [](Descriptor &d) { d.opFunc = "where3"; }, "where3 has 3 inputs, not 2"},
+      {28, kAdd, [](Descriptor &d) { d.opFunc = "where3"; },
+       "it has 2 inputs, [Tensor0, Tensor1]; where3 takes 3"},
       {28, kSum, [](Descriptor &d) { d.inputs.pop_back(); },
        "Tensor1: a reduction lists its output among its inputs too"},
       {28, kExp, [](Descriptor &d) { d.inputs.push_back(1); },
@@ -549,6 +543,18 @@ TEST(SdscVerify, EveryRuleIsKeptAndBroken) {
   for (int rule = 1; rule <= 60; ++rule)
     // 18 and 19 are about modules; the pass sdsc-verify has them and their tests.
     EXPECT_EQ(covered.count(rule), rule == 18 || rule == 19 ? 0u : 1u) << rule;
+}
+
+TEST(SdscVerify, ThePageListsEveryRuleOnce) {
+  std::string page =
+      test::readFile(std::filesystem::path(SPYRE_SOURCE_DIR) / "docs/formats/superdsc.md");
+  for (int rule = 1; rule <= 60; ++rule) {
+    std::string row = "| SDSC-" + std::to_string(rule) + " |";
+    size_t at = page.find(row);
+    ASSERT_NE(at, std::string::npos) << row;
+    EXPECT_EQ(page.find(row, at + 1), std::string::npos) << row;
+  }
+  EXPECT_EQ(page.find("| SDSC-61 |"), std::string::npos);
 }
 
 TEST(SdscVerify, AllViolationsInOneRunInOrder) {

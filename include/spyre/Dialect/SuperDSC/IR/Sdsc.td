@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // SuperDSC descriptors as operations. Source: SuperDSC reference, section 1;
-// the rules are numbered in docs/developer/sdsc-rules.md.
+// the rules are numbered in docs/formats/superdsc.md.
 //
 //===----------------------------------------------------------------------===//
 

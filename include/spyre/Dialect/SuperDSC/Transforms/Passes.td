@@ -13,7 +13,7 @@ include "mlir/Pass/PassBase.td"
 def SdscVerifyPass : Pass<"sdsc-verify", "::mlir::ModuleOp"> {
   let summary = "Check every descriptor and execution against the format's rules";
   let description = [{
-    Reports all violations of the rules in `docs/developer/sdsc-rules.md`, each with
+    Reports all violations of the rules in `docs/formats/superdsc.md`, each with
     its number, at the operand or operation that it is about, then fails.
 
     Input: a module with `sdsc.descriptor` operations and bundle functions; must run
