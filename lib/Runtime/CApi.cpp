@@ -112,6 +112,40 @@ const char *spyre_device_report(spyre_device *device, uint64_t i) {
   return device->report.c_str();
 }
 
+double spyre_device_modelled_ns(spyre_device *device) {
+  if (!device)
+    return 0;
+  std::lock_guard lock(device->mutex);
+  return device->runtime.getEmulator().getCounters().modelledInNs;
+}
+
+spyre_status spyre_device_get_report(spyre_device *device, uint64_t i, spyre_report *report) {
+  return guarded([&]() -> std::optional<Error> {
+    if (!device || !report)
+      return Error{"a handle is null"};
+    std::lock_guard lock(device->mutex);
+    const auto &reports = device->runtime.getEmulator().getReports();
+    if (i >= reports.size())
+      return Error{"there is no report " + std::to_string(i) + ", " +
+                   std::to_string(reports.size()) + " are kept"};
+    const Report &from = reports[i];
+    *report = {
+        getReportKindName(from.kind), from.op.c_str(), from.tensor.c_str(), from.core, from.address,
+        from.message.c_str()};
+    return std::nullopt;
+  });
+}
+
+spyre_status spyre_device_keep_reports(spyre_device *device, uint64_t count) {
+  return guarded([&]() -> std::optional<Error> {
+    if (!device)
+      return Error{"a handle is null"};
+    std::lock_guard lock(device->mutex);
+    device->runtime.getEmulator().setMaxReports(count);
+    return std::nullopt;
+  });
+}
+
 spyre_status spyre_buffer_create(spyre_device *device, uint64_t size, const char *name,
                                  spyre_buffer **buffer) {
   return guarded([&]() -> std::optional<Error> {
@@ -175,12 +209,30 @@ uint64_t spyre_bundle_argument_size(const spyre_bundle *bundle, size_t k) {
   return std::holds_alternative<Error>(size) ? 0 : uint64_t(std::get<int64_t>(size));
 }
 
+spyre_status spyre_bundle_argument(const spyre_bundle *bundle, size_t k, spyre_argument *argument) {
+  return guarded([&]() -> std::optional<Error> {
+    if (!bundle || !argument)
+      return Error{"a handle is null"};
+    if (k >= bundle->bundle.spec.arguments.size())
+      return Error{"the bundle has no argument " + std::to_string(k)};
+    const ArgumentSpec &spec = bundle->bundle.spec.arguments[k];
+    const char *role = spec.role == Role::Input         ? "input"
+                       : spec.role == Role::Output      ? "output"
+                       : spec.role == Role::InputOutput ? "input_output"
+                                                        : "constant";
+    // The names of types are literals.
+    *argument = {role, spec.array.c_str(), getHostTypeName(spec.dtype).data(), spec.shape.data(),
+                 spec.shape.size()};
+    return std::nullopt;
+  });
+}
+
 } // extern "C"
 
 /// Checks that \p array is what argument \p k wants; null: it is.
 static std::optional<Error> checkArray(const spyre_bundle *bundle, size_t k,
-                                       const spyre_array *array, const spyre_buffer *buffer) {
-  if (!bundle || !array || !buffer || !array->dtype || (array->rank && !array->shape))
+                                       const spyre_array *array) {
+  if (!bundle || !array || !array->dtype || (array->rank && !array->shape))
     return Error{"a handle is null"};
   if (k >= bundle->bundle.spec.arguments.size())
     return Error{"the bundle has no argument " + std::to_string(k)};
@@ -191,10 +243,15 @@ static std::optional<Error> checkArray(const spyre_bundle *bundle, size_t k,
     return Error{spec.array + ": the array has type " + array->dtype + ", the program takes " +
                  std::string(getHostTypeName(spec.dtype))};
   if (shape != spec.shape && (spec.view.empty() || shape != spec.view))
-    return Error{spec.array + ": the array does not have the program's shape"};
-  if (HostTensor::create(spec.dtype, spec.shape).data.size() != array->size_in_bytes)
+    return Error{spec.array + ": the array is " + describeArray(spec.dtype, shape) +
+                 ", the program takes " +
+                 describeArray(spec.dtype, spec.view.empty() ? spec.shape : spec.view)};
+  size_t needed = spyre::getWidthInBytes(spec.dtype);
+  for (int64_t size : spec.shape)
+    needed *= static_cast<size_t>(size);
+  if (needed != array->size_in_bytes)
     return Error{spec.array + ": the array has " + std::to_string(array->size_in_bytes) +
-                 " bytes, its shape needs another number"};
+                 " bytes, its shape needs " + std::to_string(needed)};
   if (array->size_in_bytes && !array->data)
     return Error{spec.array + ": the array has no data"};
   return std::nullopt;
@@ -217,7 +274,9 @@ extern "C" {
 spyre_status spyre_copy_in(spyre_bundle *bundle, size_t k, const spyre_array *array,
                            spyre_buffer *buffer) {
   return guarded([&]() -> std::optional<Error> {
-    if (auto error = checkArray(bundle, k, array, buffer))
+    if (!buffer)
+      return Error{"a handle is null"};
+    if (auto error = checkArray(bundle, k, array))
       return error;
     const ArgumentSpec &spec = bundle->bundle.spec.arguments[k];
     HostTensor host = HostTensor::create(spec.dtype, spec.shape);
@@ -230,7 +289,9 @@ spyre_status spyre_copy_in(spyre_bundle *bundle, size_t k, const spyre_array *ar
 spyre_status spyre_copy_out(spyre_bundle *bundle, size_t k, spyre_buffer *buffer,
                             const spyre_array *array) {
   return guarded([&]() -> std::optional<Error> {
-    if (auto error = checkArray(bundle, k, array, buffer))
+    if (!buffer)
+      return Error{"a handle is null"};
+    if (auto error = checkArray(bundle, k, array))
       return error;
     HostTensor host;
     {
@@ -254,6 +315,41 @@ spyre_status spyre_launch(spyre_device *device, spyre_bundle *bundle, spyre_buff
       return error;
     std::lock_guard lock(device->mutex);
     return device->runtime.launch(bundle->bundle, addresses);
+  });
+}
+
+spyre_status spyre_run(spyre_device *device, spyre_bundle *bundle, const spyre_array *arrays,
+                       size_t count) {
+  return guarded([&]() -> std::optional<Error> {
+    if (!device || !bundle || (count && !arrays))
+      return Error{"a handle is null"};
+    const std::vector<ArgumentSpec> &specs = bundle->bundle.spec.arguments;
+    if (count != specs.size())
+      return Error{std::to_string(count) + " arrays given, the bundle takes " +
+                   std::to_string(specs.size())};
+    std::map<std::string, HostTensor> inputs;
+    for (size_t k = 0; k < count; ++k) {
+      if (specs[k].role == Role::Constant)
+        continue;
+      if (auto error = checkArray(bundle, k, &arrays[k]))
+        return error;
+      HostTensor host = HostTensor::create(specs[k].dtype, specs[k].shape);
+      if (specs[k].role != Role::Output && !host.data.empty())
+        std::memcpy(host.data.data(), arrays[k].data, host.data.size());
+      inputs[specs[k].array] = std::move(host);
+    }
+    std::lock_guard lock(device->mutex);
+    auto results = runBundle(device->runtime, bundle->bundle, inputs);
+    if (auto *error = std::get_if<Error>(&results))
+      return *error;
+    auto &outputs = std::get<std::map<std::string, HostTensor>>(results);
+    for (size_t k = 0; k < count; ++k) {
+      auto found =
+          outputs.find(specs[k].role == Role::InputOutput ? specs[k].result : specs[k].array);
+      if (specs[k].role != Role::Input && found != outputs.end() && !found->second.data.empty())
+        std::memcpy(arrays[k].data, found->second.data.data(), found->second.data.size());
+    }
+    return std::nullopt;
   });
 }
 

@@ -19,20 +19,6 @@ namespace spyre::runtime {
 
 namespace {
 
-/// "float16 [32, 96]".
-std::string describe(HostType dtype, const std::vector<int64_t> &shape) {
-  std::string text = std::string(getHostTypeName(dtype)) + " [";
-  for (size_t i = 0; i < shape.size(); ++i)
-    text += (i ? ", " : "") + std::to_string(shape[i]);
-  return text + "]";
-}
-
-bool haveSameLayout(const ArgumentSpec &a, const ArgumentSpec &b) {
-  return a.shape == b.shape && a.dtype == b.dtype && a.deviceSize == b.deviceSize &&
-         a.strideMap == b.strideMap && a.deviceFormat == b.deviceFormat &&
-         a.elementArrangement == b.elementArrangement;
-}
-
 const DeviceBuffer *findBuffer(const Program &program, const std::string &name) {
   for (const DeviceBuffer &buffer : program.buffers)
     if (buffer.name == name)
@@ -84,7 +70,8 @@ std::optional<Error> BufferLayouts::add(const LoadedProgram &program) {
                     std::to_string(std::get<int64_t>(needed)));
       auto [it, isNew] = layouts.try_emplace(name, &arguments[i]);
       if (!isNew && !haveSameLayout(*it->second, arguments[i]))
-        return fail("buffer \"" + name + "\" is passed in two layouts");
+        return fail("buffer \"" + name + "\" is passed in two layouts, " +
+                    describeDifference(*it->second, arguments[i]));
     }
   }
   return std::nullopt;
@@ -100,7 +87,7 @@ Result<HostTensor> readConstant(const std::string &directory, const ConstantArra
   if (array.shape != tensor.shape ||
       npz::getWidthInBytes(array.type) != getWidthInBytes(tensor.dtype))
     return Error{file + ": holds another shape or type than program.json says, " +
-                 describe(tensor.dtype, tensor.shape)};
+                 describeArray(tensor.dtype, tensor.shape)};
   return tensor;
 }
 
@@ -180,8 +167,8 @@ runProgram(Runtime &runtime, const LoadedProgram &loaded,
       return Error{"input " + array.name + " is missing"};
     if (given->second.dtype != array.dtype || given->second.shape != array.shape)
       return Error{"input " + array.name + " is " +
-                   describe(given->second.dtype, given->second.shape) + ", the program takes " +
-                   describe(array.dtype, array.shape)};
+                   describeArray(given->second.dtype, given->second.shape) +
+                   ", the program takes " + describeArray(array.dtype, array.shape)};
     arrays[array.name] = given->second;
   }
   arrays.insert(loaded.constants.begin(), loaded.constants.end());

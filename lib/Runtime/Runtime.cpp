@@ -30,7 +30,10 @@ Result<int64_t> Runtime::allocate(int64_t sizeInBytes, const std::string &name) 
   return emulator.getMemory().allocate(sizeInBytes, name);
 }
 
-void Runtime::free(int64_t address) { emulator.getMemory().free(address); }
+void Runtime::free(int64_t address) {
+  emulator.getMemory().free(address);
+  layouts.erase(address);
+}
 
 namespace {
 
@@ -106,6 +109,7 @@ std::optional<Error> Runtime::copyIn(const ArgumentSpec &spec, const HostTensor 
   if (auto *error = std::get_if<Error>(&target))
     return *error;
   Target to = std::get<Target>(target);
+  layouts[address] = spec;
   note(TimelineEvent::Transfer, "copy in", spec.array, 0,
        std::get<int64_t>(getDeviceSizeInBytes(spec)));
   if (emulator.getOptions().countOnly)
@@ -123,6 +127,9 @@ std::optional<Error> Runtime::copyOut(const ArgumentSpec &spec, int64_t address,
   if (auto *error = std::get_if<Error>(&target))
     return *error;
   Target from = std::get<Target>(target);
+  auto held = layouts.find(address);
+  if (held != layouts.end() && !haveSameLayout(held->second, spec))
+    return Error{spec.array + ": the buffer holds " + describeDifference(held->second, spec)};
   note(TimelineEvent::Transfer, "copy out", spec.array,
        std::get<int64_t>(getDeviceSizeInBytes(spec)), 0);
   if (emulator.getOptions().countOnly)
@@ -239,6 +246,37 @@ std::optional<Error> Runtime::runSteps(const Bundle &bundle, const std::vector<S
   return std::nullopt;
 }
 
+/// Whether a buffer an argument is there, large enough, and laid out as the bundle
+/// takes it.
+std::optional<Error> Runtime::checkArguments(const Bundle &bundle,
+                                             const std::vector<int64_t> &arguments) {
+  const std::vector<ArgumentSpec> &specs = bundle.spec.arguments;
+  if (arguments.size() != specs.size()) {
+    std::string names;
+    for (const ArgumentSpec &spec : specs)
+      names += (names.empty() ? " (" : ", ") + (spec.array.empty() ? "a constant" : spec.array);
+    return Error{std::to_string(arguments.size()) + " arguments given, it takes " +
+                 std::to_string(specs.size()) + (names.empty() ? "" : names + ")")};
+  }
+  for (size_t k = 0; k < specs.size(); ++k) {
+    std::string who = "argument " + std::to_string(k) +
+                      (specs[k].array.empty() ? "" : " (" + specs[k].array + ")");
+    if (arguments[k] < 0) {
+      if (specs[k].role != Role::Constant)
+        return Error{who + " has no buffer; it takes " + describeLayout(specs[k])};
+      continue;
+    }
+    auto target = findBuffer(emulator, specs[k], arguments[k]);
+    if (auto *error = std::get_if<Error>(&target))
+      return Error{"argument " + std::to_string(k) + ": " + error->message};
+    auto held = layouts.find(arguments[k]);
+    if (specs[k].role != Role::Output && held != layouts.end() &&
+        !haveSameLayout(held->second, specs[k]))
+      return Error{who + ": the buffer holds " + describeDifference(held->second, specs[k])};
+  }
+  return std::nullopt;
+}
+
 /// Says of the buffers that \p bundle only reads what they are for.
 void Runtime::setInputs(const Bundle &bundle, const std::vector<int64_t> &arguments, BlockUse use) {
   for (bool isWritten : {false, true})
@@ -253,9 +291,8 @@ void Runtime::setInputs(const Bundle &bundle, const std::vector<int64_t> &argume
 }
 
 std::optional<Error> Runtime::launch(const Bundle &bundle, const std::vector<int64_t> &arguments) {
-  if (arguments.size() != bundle.spec.arguments.size())
-    return Error{bundle.directory + ": " + std::to_string(arguments.size()) +
-                 " arguments given, it takes " + std::to_string(bundle.spec.arguments.size())};
+  if (auto error = checkArguments(bundle, arguments))
+    return Error{bundle.directory + ": " + error->message};
   note(TimelineEvent::Launch, "launch", bundle.plan.name, 0, 0);
   emulator.beginLaunch();
   std::vector<int64_t> addresses = arguments, owned;
@@ -266,26 +303,26 @@ std::optional<Error> Runtime::launch(const Bundle &bundle, const std::vector<int
   };
   for (size_t k = 0; k < addresses.size(); ++k) {
     const ArgumentSpec &spec = bundle.spec.arguments[k];
-    if (addresses[k] >= 0)
-      continue;
     if (spec.role != Role::Constant)
-      return release(
-          Error{bundle.directory + ": argument " + std::to_string(k) + " has no buffer"});
+      continue;
     auto size = getDeviceSizeInBytes(spec);
     if (auto *error = std::get_if<Error>(&size))
       return release(*error);
-    auto address = allocate(std::get<int64_t>(size), "constant argument " + std::to_string(k));
-    if (auto *error = std::get_if<Error>(&address))
-      return release(*error);
-    addresses[k] = std::get<int64_t>(address);
-    owned.push_back(addresses[k]);
+    if (addresses[k] < 0) {
+      auto address = allocate(std::get<int64_t>(size), "constant argument " + std::to_string(k));
+      if (auto *error = std::get_if<Error>(&address))
+        return release(*error);
+      addresses[k] = std::get<int64_t>(address);
+      owned.push_back(addresses[k]);
+    }
     if (emulator.getOptions().countOnly)
       continue;
     int64_t start = 0;
     Block *block = emulator.getMemory().find(addresses[k], start);
-    if (auto error = fillConstant(spec, block->getData(), std::get<int64_t>(size)))
+    int64_t offset = addresses[k] - start;
+    if (auto error = fillConstant(spec, block->getData() + offset, std::get<int64_t>(size)))
       return release(error);
-    markWritten(emulator, {block, 0}, std::get<int64_t>(size), spec, /*isPadding=*/false);
+    markWritten(emulator, {block, offset}, std::get<int64_t>(size), spec, /*isPadding=*/false);
   }
   int64_t pool = 0;
   if (bundle.plan.hasPool) {
@@ -301,6 +338,10 @@ std::optional<Error> Runtime::launch(const Bundle &bundle, const std::vector<int
   std::vector<int64_t> loopVariables;
   auto error = runSteps(bundle, bundle.plan.steps, addresses, pool, loopVariables);
   setInputs(bundle, addresses, BlockUse::Any);
+  for (size_t k = 0; k < arguments.size(); ++k)
+    if (Role role = bundle.spec.arguments[k].role;
+        role == Role::Output || role == Role::InputOutput)
+      layouts[arguments[k]] = bundle.spec.arguments[k];
   return release(std::move(error));
 }
 

@@ -36,6 +36,35 @@ HostTensor HostTensor::create(HostType dtype, std::vector<int64_t> shape) {
   return tensor;
 }
 
+static std::string describeSizes(const std::vector<int64_t> &sizes) {
+  std::string text = "[";
+  for (size_t i = 0; i < sizes.size(); ++i)
+    text += (i ? ", " : "") + std::to_string(sizes[i]);
+  return text + "]";
+}
+
+std::string spyre::runtime::describeArray(HostType dtype, const std::vector<int64_t> &shape) {
+  return std::string(getHostTypeName(dtype)) + " " + describeSizes(shape);
+}
+
+std::string spyre::runtime::describeLayout(const ArgumentSpec &spec, bool strides) {
+  return describeArray(spec.dtype, spec.shape) + " in " +
+         std::string(getFormatName(spec.deviceFormat)) + " " + describeSizes(spec.deviceSize) +
+         (spec.elementArrangement.empty() ? "" : " (" + spec.elementArrangement + ")") +
+         (strides ? " with strides " + describeSizes(spec.strideMap) : "");
+}
+
+bool spyre::runtime::haveSameLayout(const ArgumentSpec &a, const ArgumentSpec &b) {
+  return a.shape == b.shape && a.dtype == b.dtype && a.deviceSize == b.deviceSize &&
+         a.strideMap == b.strideMap && a.deviceFormat == b.deviceFormat &&
+         a.elementArrangement == b.elementArrangement;
+}
+
+std::string spyre::runtime::describeDifference(const ArgumentSpec &is, const ArgumentSpec &wanted) {
+  bool strides = is.strideMap != wanted.strideMap;
+  return describeLayout(is, strides) + ", not " + describeLayout(wanted, strides);
+}
+
 namespace {
 
 std::string describe(const ArgumentSpec &spec) {
@@ -162,7 +191,8 @@ struct Walk {
 
 Result<Walk> prepare(const ArgumentSpec &spec, const HostTensor &host) {
   if (host.dtype != spec.dtype || host.shape != spec.shape)
-    return Error{describe(spec) + ": the array does not have the argument's type and shape"};
+    return Error{describe(spec) + ": the array is " + describeArray(host.dtype, host.shape) +
+                 ", the argument " + describeArray(spec.dtype, spec.shape)};
   if (!canConvert(spec.dtype, spec.deviceFormat) || getWidthInBytes(spec.deviceFormat) == 0)
     return Error{describe(spec) + ": " + std::string(getHostTypeName(spec.dtype)) +
                  " cannot be kept in " + std::string(getFormatName(spec.deviceFormat))};

@@ -152,6 +152,8 @@ public:
   int32_t addWrite(WriteRecord record);
   WriteRecord &getWrite(int32_t number) { return writes[number]; }
   const std::vector<Report> &getReports() const { return reports; }
+  /// Reports beyond this number are only counted.
+  void setMaxReports(size_t count) { options.maxReports = count; }
   int64_t getNumReports() const { return numReports; }
   const Counters &getCounters() const { return counters; }
 

@@ -63,7 +63,9 @@ public:
   std::optional<Error> copyOut(const ArgumentSpec &spec, int64_t address, HostTensor &host);
 
   /// Runs \p bundle with a buffer an argument. Address -1 for a constant argument:
-  /// the runtime makes its stick. The pool is allocated and freed here.
+  /// the runtime makes its stick. The pool is allocated and freed here. Refused: a
+  /// wrong number of arguments, a buffer that is too small, and one that holds an
+  /// array of another shape, type or layout than the argument; both are named.
   std::optional<Error> launch(const Bundle &bundle, const std::vector<int64_t> &arguments);
 
 private:
@@ -77,7 +79,10 @@ private:
   /// Tells about a step and puts it on the timeline.
   void note(TimelineEvent::Kind kind, const std::string &name, const std::string &where,
             int64_t readInBytes, int64_t writtenInBytes);
+  std::optional<Error> checkArguments(const Bundle &bundle, const std::vector<int64_t> &arguments);
   Emulator emulator;
+  /// By address of a buffer: how its content is laid out.
+  std::map<int64_t, ArgumentSpec> layouts;
   std::function<void(const std::string &)> progress;
 };
 

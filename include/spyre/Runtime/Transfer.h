@@ -41,6 +41,16 @@ struct DeviceDigit {
   int64_t factor = 0;
 };
 
+/// "float16 [32, 96]".
+std::string describeArray(HostType dtype, const std::vector<int64_t> &shape);
+/// "float16 [32, 96] in SEN169_FP16 [2, 32, 64]", with the host elements a step of each
+/// device dim where \p strides asks for them.
+std::string describeLayout(const ArgumentSpec &spec, bool strides = false);
+/// Whether a buffer in one layout can be read in the other.
+bool haveSameLayout(const ArgumentSpec &a, const ArgumentSpec &b);
+/// "float16 [32, 96] in SEN169_FP16 [2, 32, 64], not ...": both sides of a difference.
+std::string describeDifference(const ArgumentSpec &is, const ArgumentSpec &wanted);
+
 /// What each device dim of \p spec counts. An error if its stride_map describes
 /// no arrangement of the whole host array.
 Result<std::vector<DeviceDigit>> getDeviceDigits(const ArgumentSpec &spec);

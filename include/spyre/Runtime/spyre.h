@@ -56,9 +56,26 @@ typedef struct {
   uint64_t reports;    /* of checked mode */
 } spyre_counters;
 spyre_status spyre_device_counters(spyre_device *device, spyre_counters *counters);
+/* What the cost model says that all launches took, in nanoseconds. */
+double spyre_device_modelled_ns(spyre_device *device);
+
 /* The i-th report of checked mode, NULL past the last one kept. Valid until the
  * device runs again. */
 const char *spyre_device_report(spyre_device *device, uint64_t i);
+
+/* The same in parts. */
+typedef struct {
+  const char *kind;   /* "out-of-bounds", ...: docs/developer/emulator.md has the list */
+  const char *op;     /* "sdsc_3.json (exp)"; "copy-out of out0" */
+  const char *tensor; /* the operand, "Tensor1", or the array of a copy */
+  int core;           /* -1: the host */
+  int64_t address;    /* bytes, in device memory or in the core's scratchpad */
+  const char *message;
+} spyre_report;
+/* An error past the last one kept. The texts are valid until the device runs again. */
+spyre_status spyre_device_get_report(spyre_device *device, uint64_t i, spyre_report *report);
+/* How many reports are kept (100 unless told); all are counted. */
+spyre_status spyre_device_keep_reports(spyre_device *device, uint64_t count);
 
 /* Device memory. Destroying a device leaves its buffers unusable, not freed. */
 spyre_status spyre_buffer_create(spyre_device *device, uint64_t size_in_bytes, const char *name,
@@ -72,6 +89,16 @@ void spyre_bundle_destroy(spyre_bundle *bundle);
 size_t spyre_bundle_num_arguments(const spyre_bundle *bundle);
 /* Bytes of device memory that argument k needs; 0 if there is no such argument. */
 uint64_t spyre_bundle_argument_size(const spyre_bundle *bundle, size_t k);
+
+/* What argument k is. The texts and the shape belong to the bundle. */
+typedef struct {
+  const char *role;  /* "input", "output", "input_output", "constant" */
+  const char *array; /* "in0", "out1"; empty for constants */
+  const char *dtype;
+  const int64_t *shape;
+  size_t rank;
+} spyre_argument;
+spyre_status spyre_bundle_argument(const spyre_bundle *bundle, size_t k, spyre_argument *argument);
 
 /* A dense row-major host array. */
 typedef struct {
@@ -91,6 +118,12 @@ spyre_status spyre_copy_out(spyre_bundle *bundle, size_t k, spyre_buffer *buffer
 /* Runs the bundle with a buffer an argument; NULL for constant arguments. */
 spyre_status spyre_launch(spyre_device *device, spyre_bundle *bundle, spyre_buffer *const *buffers,
                           size_t num_buffers);
+
+/* A whole run: allocates, copies in, launches, copies out and frees. An array an
+ * argument; data may be NULL where the argument is a constant. An argument that is
+ * input and output is replaced by its result. */
+spyre_status spyre_run(spyre_device *device, spyre_bundle *bundle, const spyre_array *arrays,
+                       size_t num_arrays);
 
 /* Work in order, beside the caller. What a queued launch uses must stay alive until
  * spyre_stream_synchronize, which also returns the first error. */

@@ -54,8 +54,9 @@ int64_t Execution::getSlice(const Operand &operand, int core, unsigned dim) cons
 
 namespace {
 
-/// The value that occurs most often; of several, the one that occurs first.
-int64_t getMostFrequent(const std::vector<int64_t> &values) {
+/// The value that occurs most often, and how often; of several, the one that occurs
+/// first.
+std::pair<int64_t, size_t> getMostFrequent(const std::vector<int64_t> &values) {
   std::map<int64_t, size_t> counts;
   for (int64_t value : values)
     ++counts[value];
@@ -63,15 +64,50 @@ int64_t getMostFrequent(const std::vector<int64_t> &values) {
   for (int64_t value : values)
     if (counts[value] > counts[best])
       best = value;
-  return best;
+  return {best, counts[best]};
+}
+
+/// Whether \p offsets are ((slice div a) mod b) * step: what a view makes of a dim.
+bool isRegular(const std::vector<int64_t> &offsets) {
+  int64_t n = offsets.size();
+  for (int64_t a = 1; a <= n; ++a)
+    for (int64_t b = 1; n % a == 0 && b <= n / a; ++b) {
+      if (n / a % b != 0)
+        continue;
+      bool fits = true;
+      for (int64_t k = 0; k < n && fits; ++k)
+        fits = offsets[k] == (k / a) % b * (a < n ? offsets[a] : 0);
+      if (fits)
+        return true;
+    }
+  return false;
+}
+
+/// The multiples of the step that fits most of \p offsets.
+std::vector<int64_t> straighten(const std::vector<int64_t> &offsets) {
+  int64_t n = offsets.size(), step = 0;
+  size_t agreeing = 0;
+  std::vector<int64_t> rest(n);
+  for (int64_t i = 1; i < n; ++i) {
+    int64_t candidate = offsets[i] - offsets[i - 1];
+    for (int64_t k = 0; k < n; ++k)
+      rest[k] = offsets[k] - k * candidate;
+    if (size_t count = getMostFrequent(rest).second; count > agreeing) {
+      agreeing = count;
+      step = candidate;
+    }
+  }
+  for (int64_t k = 0; k < n; ++k)
+    rest[k] = k * step;
+  return rest;
 }
 
 } // namespace
 
-/// Start addresses of an operand in device memory follow from the work slices: the
-/// same distance for the same step. How far that is follows from the layout (nowhere
-/// along a dim that the operand lacks), but for a dim of which a core has one step
-/// only; there it is what most cores have.
+/// Start addresses of an operand in device memory follow from the work slices. How
+/// far a slice is from the one before follows from the layout. It does not for a dim
+/// that the operand lacks, or of which a core has one step only: a view may repeat
+/// such slices or move them as it likes, but regularly.
 void Execution::checkAddresses() {
   const Operand &out = operands[output];
   for (int core = 0; core < numCores; ++core)
@@ -92,13 +128,15 @@ void Execution::checkAddresses() {
       if (d.dims[dim].numSlices == 1)
         continue;
       const OperandDim &place = operand.dims[dim];
-      bool isFree = operand.has(dim) && place.extent <= (place.inStick ? place.perStick : 1);
       if (int(dim) == operand.indirectDim)
         continue; // the index's dim
-      int64_t step = isFree || !operand.has(dim) ? 0 : place.getOffset(place.extent);
-      if (isFree) {
+      std::vector<int64_t> offsets(d.dims[dim].numSlices, 0);
+      if (operand.has(dim) && place.extent > (place.inStick ? place.perStick : 1)) {
+        for (size_t k = 0; k < offsets.size(); ++k)
+          offsets[k] = place.getOffset(place.extent * int64_t(k));
+      } else {
         // Steps between cores whose other slices are the same.
-        std::vector<int64_t> steps;
+        std::vector<std::vector<int64_t>> steps(offsets.size());
         std::map<std::vector<int64_t>, int> coreOf;
         for (int core = 0; core < numCores; ++core)
           coreOf[d.coreToSlice[core]] = core;
@@ -107,15 +145,17 @@ void Execution::checkAddresses() {
           ++next[dim];
           auto neighbour = coreOf.find(next);
           if (neighbour != coreOf.end())
-            steps.push_back(operand.start[neighbour->second] - operand.start[core]);
+            steps[next[dim]].push_back(operand.start[neighbour->second] - operand.start[core]);
         }
-        if (!steps.empty())
-          step = getMostFrequent(steps);
+        for (size_t k = 1; k < offsets.size(); ++k)
+          offsets[k] = offsets[k - 1] + (steps[k].empty() ? 0 : getMostFrequent(steps[k]).first);
+        if (!isRegular(offsets))
+          offsets = straighten(offsets);
       }
       for (int core = 0; core < numCores; ++core)
-        residue[core] -= d.coreToSlice[core][dim] * step;
+        residue[core] -= offsets[d.coreToSlice[core][dim]];
     }
-    int64_t base = getMostFrequent(residue);
+    int64_t base = getMostFrequent(residue).first;
     for (int core = 0; core < numCores; ++core)
       if (residue[core] != base)
         emulator.report({ReportKind::WrongSlice, name, core, operand.start[core],

@@ -133,6 +133,102 @@ TEST_F(CApi, AddsTwoArrays) {
   spyre_bundle_destroy(bundle);
 }
 
+/// The answer of the C example on the directory, with its status.
+TEST_F(CApi, TheExampleRunsAndReportsInParts) {
+  fs::path answer = directory / "answer.txt";
+  auto run = [&](const std::string &arguments) {
+    std::string command =
+        std::string(SPYRE_RUN_BUNDLE) + " " + arguments + " > " + answer.string() + " 2>&1";
+    return WEXITSTATUS(std::system(command.c_str()));
+  };
+  // With a binding beside the directory's own.
+  fs::rename(directory / "launch_spec.json", directory / "binding.json");
+  EXPECT_EQ(run(directory.string() + " " + (directory / "binding.json").string()), 0);
+  std::string text = read(answer);
+  EXPECT_NE(text.find("argument 2: output out0, float16\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 launches, 65536 bytes read, 32768 written, 0 reports"), std::string::npos)
+      << text;
+  EXPECT_EQ(run(directory.string()), 1);
+  EXPECT_EQ(read(answer).find("run_bundle: bundle: " + directory.string()), 0u) << read(answer);
+  // Core 3 reads a row too far.
+  fs::rename(directory / "binding.json", directory / "launch_spec.json");
+  std::string plan = read(directory / "plan.json");
+  std::string bound = R"({"id": -4, "base": 0, "offset": 768})";
+  ASSERT_NE(plan.find(bound), std::string::npos);
+  plan.replace(plan.find(bound), bound.size(), R"({"id": -4, "base": 0, "offset": 896})");
+  write(directory / "plan.json", plan);
+  EXPECT_EQ(run(directory.string()), 3);
+  text = read(answer);
+  EXPECT_NE(text.find("report: wrong-slice|sdsc_0.json (add)|Tensor0|3|"), std::string::npos)
+      << text;
+}
+
+TEST_F(CApi, RefusesWrongArguments) {
+  spyre_bundle *bundle = nullptr;
+  ASSERT_EQ(spyre_bundle_load(directory.c_str(), nullptr, &bundle), SPYRE_OK) << spyre_last_error();
+  spyre_argument argument;
+  ASSERT_EQ(spyre_bundle_argument(bundle, 1, &argument), SPYRE_OK);
+  EXPECT_STREQ(argument.role, "input");
+  EXPECT_STREQ(argument.array, "in1");
+  EXPECT_STREQ(argument.dtype, "float16");
+  ASSERT_EQ(argument.rank, 2u);
+  EXPECT_EQ(argument.shape[1], 256);
+  EXPECT_EQ(spyre_bundle_argument(bundle, 3, &argument), SPYRE_ERROR);
+
+  const int64_t shape[2] = {64, 256}, turned[2] = {256, 64};
+  std::vector<uint16_t> data(64 * 256);
+  spyre_array good = {"float16", shape, 2, data.data(), data.size() * 2};
+  spyre_array arrays[3] = {good, good, good};
+  EXPECT_EQ(spyre_run(device, bundle, arrays, 3), SPYRE_OK) << spyre_last_error();
+  EXPECT_EQ(spyre_run(device, bundle, arrays, 2), SPYRE_ERROR);
+  EXPECT_STREQ(spyre_last_error(), "2 arrays given, the bundle takes 3");
+  arrays[1].shape = turned;
+  EXPECT_EQ(spyre_run(device, bundle, arrays, 3), SPYRE_ERROR);
+  EXPECT_STREQ(spyre_last_error(),
+               "in1: the array is float16 [256, 64], the program takes float16 [64, 256]");
+  arrays[1] = good;
+  arrays[2].dtype = "bfloat16";
+  EXPECT_EQ(spyre_run(device, bundle, arrays, 3), SPYRE_ERROR);
+  EXPECT_STREQ(spyre_last_error(), "out0: the array has type bfloat16, the program takes float16");
+  arrays[2] = good;
+  arrays[2].size_in_bytes = 100;
+  EXPECT_EQ(spyre_run(device, bundle, arrays, 3), SPYRE_ERROR);
+  EXPECT_STREQ(spyre_last_error(), "out0: the array has 100 bytes, its shape needs 32768");
+
+  // A buffer with an array of another layout.
+  std::string spec = read(directory / "launch_spec.json"), size = "[4, 64, 64]",
+              map = "[64, 256, 1]";
+  spec.replace(spec.find(size), size.size(), "[64, 4, 64]");
+  spec.replace(spec.find(map), map.size(), "[256, 64, 1]");
+  write(directory / "other.json", spec);
+  spyre_bundle *other = nullptr;
+  ASSERT_EQ(spyre_bundle_load(directory.c_str(), (directory / "other.json").c_str(), &other),
+            SPYRE_OK)
+      << spyre_last_error();
+  spyre_buffer *buffers[3];
+  for (spyre_buffer *&buffer : buffers)
+    ASSERT_EQ(spyre_buffer_create(device, data.size() * 2, "b", &buffer), SPYRE_OK);
+  ASSERT_EQ(spyre_copy_in(other, 0, &good, buffers[0]), SPYRE_OK);
+  ASSERT_EQ(spyre_copy_in(bundle, 1, &good, buffers[1]), SPYRE_OK);
+  EXPECT_EQ(spyre_launch(device, bundle, buffers, 3), SPYRE_ERROR);
+  EXPECT_NE(std::string(spyre_last_error())
+                .find("argument 0 (in0): the buffer holds float16 [64, 256] in SEN169_FP16 "
+                      "[64, 4, 64] with strides [256, 64, 1], not float16 [64, 256] in "
+                      "SEN169_FP16 [4, 64, 64] with strides [64, 256, 1]"),
+            std::string::npos)
+      << spyre_last_error();
+  for (spyre_buffer *buffer : buffers)
+    spyre_buffer_destroy(buffer);
+  spyre_bundle_destroy(other);
+  spyre_bundle_destroy(bundle);
+
+  spyre_report report;
+  EXPECT_EQ(spyre_device_get_report(device, 0, &report), SPYRE_ERROR);
+  EXPECT_STREQ(spyre_last_error(), "there is no report 0, 0 are kept");
+  EXPECT_EQ(spyre_device_keep_reports(device, 1000), SPYRE_OK);
+  EXPECT_GT(spyre_device_modelled_ns(device), 0);
+}
+
 TEST_F(CApi, NamesTheFileThatIsWrong) {
   fs::path descriptor = directory / "sdsc_0.json";
   std::string good = read(descriptor);

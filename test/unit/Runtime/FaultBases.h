@@ -353,6 +353,15 @@ inline FaultProgram makeCasts() {
   return b.take();
 }
 
+/// exp of [32, 4, 64], a core for each of four heads.
+inline FaultProgram makeHeads() {
+  FaultBuilder b;
+  Ref x = b.addArgument(Role::Input, dense({32, 4, 64})),
+      out = b.addArgument(Role::Output, dense({32, 4, 64}));
+  b.add("exp", {{32, 1}, {4, 4}, {64, 1}}, {x, out});
+  return b.take();
+}
+
 /// The statistics of the rows of [32, 128] and their reciprocal deviation.
 inline FaultProgram makeLayerNorm() {
   FaultBuilder b;

@@ -171,13 +171,8 @@ std::vector<Fault> getCatalogue() {
          p.at(2).tensors[1].backGap = {{p.at(2).tensors[1].dimOrder[0], {4}}};
        },
        "error", "sdsc_2.json (sub)", "Tensor1"},
-      {"broadcast scale", makePointwise,
-       [](FaultProgram &p) {
-         for (size_t i = 0; i < 2; ++i)
-           if (p.at(0).tensors[1].dimOrder[i] == p.at(0).dims[0].name)
-             p.at(0).tensors[1].scale[i] = -1;
-       },
-       "wrong-slice", add, "Tensor1", 1, 1, 1024},
+      {"address of one of four heads", makeHeads, shift(0, 0, 1, 4096), "wrong-slice",
+       "sdsc_0.json (exp)", "Tensor0", 1, 0, 2 * 4096},
       {"unknown slice", makePointwise, [](FaultProgram &p) { p.at(0).coreToSlice[2][0] = 4; },
        "error", add, ""},
       {"one slice for two cores", makePointwise,
@@ -398,8 +393,9 @@ std::string check(const Fault &fault, const Outcome &outcome) {
 }
 
 TEST(FaultCatalogue, SoundBundlesRunWithoutAWord) {
-  for (auto base : {makePointwise, makeSoftmax, makeMatmul, makePaddedMatmul, makeLXChain,
-                    makeShuffle, makeGather, makeLoop, makeRestickify, makeCasts, makeLayerNorm})
+  for (auto base :
+       {makePointwise, makeSoftmax, makeMatmul, makePaddedMatmul, makeLXChain, makeShuffle,
+        makeGather, makeLoop, makeRestickify, makeCasts, makeLayerNorm, makeHeads})
     EXPECT_EQ(describe(run(base())), "nothing");
 }
 
