@@ -91,13 +91,13 @@ class Kinds(Draw):
 
     def pointwise(self):
         function = self.random.choice([*UNARY, *UNARY_16, "clip", "softplus", *BINARY, *BINARY, *COMPARISONS, "where3"])
-        dtype = "float16"
+        dtype = "bfloat16" if self.chance(0.1) else "float16"
         if function in UNARY + BINARY and self.chance(0.3):
             dtype = "float32"
         return self.elementwise(function, dtype)
 
     def where3(self):
-        return self.elementwise("where3", "float16")
+        return self.elementwise("where3", "float32" if self.chance(0.3) else "float16")
 
     def broadcast(self):
         return self.elementwise(self.random.choice([*BINARY, *COMPARISONS, "where3"]), "float16", broadcast=0.45)
@@ -118,7 +118,8 @@ class Kinds(Draw):
             stick = self.random.randrange(rank - 1)
         operands = []
         for position in range(inputs):
-            kind = "bool" if function == "where3" and position == 0 and self.chance(0.5) else dtype
+            is_mask = function == "where3" and position == 0 and dtype == "float16"
+            kind = "bool" if is_mask and self.chance(0.5) else dtype
             operands.append(self.operand(sizes, stick, kind, broadcast if inputs > 1 or function == "identity" else 0,
                                          slices, usual))
         result = "bool" if function in COMPARISONS and self.chance(0.6) else dtype
@@ -172,19 +173,22 @@ class Kinds(Draw):
         reduced = sorted(self.random.sample(range(rank), self.random.randint(1, rank)))
         kept = [dim for dim in range(rank) if dim not in reduced]
         symbols = {dim: f"c{position}" for position, dim in enumerate([*kept, *reduced])}
-        x = Operand([HostDim(symbols[dim], sizes[dim]) for dim in range(rank)], self.order(rank, rank - 1), dtype)
-        if self.chance(0.1):
+        stick = self.random.randrange(rank) if self.chance(0.15) else rank - 1
+        x = Operand([HostDim(symbols[dim], sizes[dim]) for dim in range(rank)], self.order(rank, stick), dtype)
+        if self.chance(0.15):
             self.lengthen(x.dims, x.order, unit)
         keepdim = self.chance(0.25)
         dims = [HostDim(symbols[d], sizes[d]) if d in kept else HostDim(None, 1) for d in range(rank)]
         if not keepdim:
             dims = [dims[dim] for dim in kept]
         order = list(range(len(dims)))
-        if rank - 1 in reduced:
+        if stick in reduced:
             order = [*order, -1] if dims else []
+        else:
+            order = self.order(len(dims), stick if keepdim else kept.index(stick))
         output = Operand(dims, order, dtype, is_input=False)
         iteration = [*kept, *reduced]
-        units = [unit if dim == rank - 1 else 1 for dim in iteration]
+        units = [unit if dim == stick else 1 for dim in iteration]
         places = range(len(kept), rank)
         splits = self.split([sizes[dim] for dim in iteration], units, reduced=set(places))
         ranges = [(symbols[dim], sizes[dim], split) for dim, split in zip(iteration, splits)]
@@ -227,6 +231,12 @@ class Kinds(Draw):
             Operand(y_dims, y_order, "float16"),
             Operand(out_dims, list(range(len(out_dims))), "float16", is_input=False),
         ]
+        for operand in operands:
+            if len(batch) == 2 and self.chance(0.15):
+                operand.order[:2] = [1, 0]
+            # Parts of longer tensors: not of one that is padded along the contraction.
+            if self.chance(0.08) and depth % unit == 0 and columns % unit == 0:
+                self.lengthen(operand.dims, operand.order, unit)
         sizes = [*batch, *([rows] if rows > 1 else []), columns, depth]
         units = [*[1] * (len(sizes) - 2), unit, unit]
         splits = self.split(sizes, units, reduced={len(sizes) - 1})
@@ -302,9 +312,10 @@ class Kinds(Draw):
 
     def exx2(self):
         rows, columns = self.outer_size(), self.stick_size(64, 512, 0.8)
-        x = Operand([HostDim("c0", rows), HostDim("c1", columns)], [0, 1], "float16")
-        output = Operand([HostDim("c0", rows), HostDim(None, 1)], [0, 1, -1], "float16", False)
-        splits = self.split([rows, columns], [1, 64], reduced={1})
+        dtype = self.random.choice(["float16", "float16", "float32"])
+        x = Operand([HostDim("c0", rows), HostDim("c1", columns)], [0, 1], dtype)
+        output = Operand([HostDim("c0", rows), HostDim(None, 1)], [0, 1, -1], dtype, False)
+        splits = self.split([rows, columns], [1, elements(dtype)], reduced={1})
         ranges = [("c0", rows, splits[0]), ("c1", columns, splits[1])]
         constants = {"exx2scale": 1.0 / columns, "useZeroMean": self.chance(0.3)}
         return "exx2", ranges, [x, output], {"constants": constants, "is_reduction": True}
