@@ -204,7 +204,9 @@ class Bundles(Kinds):
         return getattr(self, self.random.choice(names))()
 
     def loop(self):
-        """One or two operations over tiles of rows or columns."""
+        """One or two operations over tiles of rows or columns, or one over tiles of both."""
+        if self.chance(0.25):
+            return self.nest()
         count, over_rows = self.random.randint(2, 4), self.chance(0.7)
         rows, columns = self.outer_size(64), 64 * self.random.randint(1, 3)
         splits = self.split([rows, columns], [1, 64])
@@ -236,3 +238,21 @@ class Bundles(Kinds):
                         tiled=tiled),
             ]
         return [{"kind": "loop", "count": count, "tiled_symbols": tiled, "body": body}]
+
+    def nest(self):
+        """Two loops: over tiles of rows and of columns, or over tiles of tiles of rows."""
+        counts = [self.random.randint(2, 3) for _ in range(2)]
+        rows, columns = self.outer_size(32), 64 * self.random.randint(1, 2)
+        splits = self.split([rows, columns], [1, 64])
+        ranges = [("c0", rows, splits[0]), ("c1", columns, splits[1])]
+        inner = self.random.choice(["c0", "c1"])
+        tiles = {"c0": counts[0] * (counts[1] if inner == "c0" else 1), "c1": counts[1] if inner == "c1" else 1}
+        values = Values(self)
+
+        def whole():
+            return values.argument([HostDim("c0", rows * tiles["c0"]), HostDim("c1", columns * tiles["c1"])], [0, 1])
+
+        function = self.random.choice(["add", "mul", "maximum"])
+        op = make_op(function, ranges, [whole(), whole(), write(whole())], tiled=sorted({"c0", inner}))
+        body = [{"kind": "loop", "count": counts[1], "tiled_symbols": [inner], "body": [op]}]
+        return [{"kind": "loop", "count": counts[0], "tiled_symbols": ["c0"], "body": body}]

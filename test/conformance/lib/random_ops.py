@@ -280,7 +280,7 @@ class Kinds(Draw):
         return function, [(f"c{d}", sizes[d], splits[d]) for d in range(rank)], operands, {}
 
     def gather(self):
-        rows = 32 * self.random.randint(1, 3) if self.chance(0.7) else self.outer_size()
+        rows = 32 * self.random.randint(1, 3)  # whole sticks of indices, as the format wants them
         table = self.random.choice([50, 200, 1000, 30])
         columns = self.stick_size(64, 256)
         index = Operand([HostDim("c0", rows)], [0], "int32", name="arg0")
