@@ -54,6 +54,7 @@ bad-input|quick|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance/
 fuzz|quick|summary|"$python" "$SPYRE_ROOT/test/fuzz/mutate.py" --count 250
 precision|quick|summary|"$python" "$SPYRE_ROOT/test/fuzz/precision.py" --count 50
 superdsc|quick|summary|"$python" "$conformance/superdsc.py" "$data/superdsc/cases" "$data/superdsc/random_ops.json.gz" --jobs $SPYRE_JOBS
+superdsc-fuzz|quick|summary|"$python" "$SPYRE_ROOT/test/fuzz/superdsc.py" --count 500 --jobs $SPYRE_JOBS
 bundles|quick|summary|"$python" "$conformance/bundles.py" "$data/superdsc/bundles/small"
 tier1-O2|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O2
 unaligned-O2|quick|summary|"$python" "$conformance/programs.py" "$data/unaligned/cases.jsonl.gz" --no-host -O2

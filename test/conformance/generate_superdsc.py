@@ -33,6 +33,7 @@ KINDS = {
     "restickify": 8,
     "cast": 7,
     "reshape": 4,
+    "statistic": 5,
     "topk": 2,
     "exx2": 2,
     "gather": 3,
@@ -64,8 +65,9 @@ def make(seed, number, kinds):
 
 
 def group_of(kind):
-    groups = {"broadcast": "pointwise", "where3": "pointwise", "identity": "pointwise", "reshape": "pointwise"}
-    return {**groups, "exx2": "layernorm", "fp8matmul": "fp8"}.get(kind, kind)
+    if kind in ("broadcast", "where3", "identity", "reshape", "statistic"):
+        return "pointwise"
+    return {"exx2": "layernorm", "fp8matmul": "fp8"}.get(kind, kind)
 
 
 def draw_config(source, kind):

@@ -49,8 +49,8 @@ def as_arguments(case):
 class Item:
     """One case on its way."""
 
-    def __init__(self, case):
-        self.case = case
+    def __init__(self, case, wild):
+        self.case, self.wild = case, wild
         self.program = l3text.runnable(neutral.build_program(case))
         self.converted = None
         try:
@@ -115,7 +115,7 @@ def judge(tools, options, item, scratch):
         return harness.failed(harness.WRONG, f"model: {difference}")
     if item.case["executable"]:
         reference = superdsc.Reference(item.case, None, None)
-        return superdsc.execute(tools, options, item.program, reference, again, scratch, None)
+        return superdsc.execute(tools, options, item.program, reference, again, scratch, None, item.wild)
     return None
 
 
@@ -132,7 +132,10 @@ def run_batch(tools, options, numbers, scratch):
     """[(case, failed Result or None)] of some case numbers."""
     folder = pathlib.Path(tempfile.mkdtemp(dir=scratch))
     try:
-        items = [Item(as_arguments(generate_superdsc.make(options.seed, n, options.kinds))) for n in numbers]
+        # Every third case gets values of very different sizes.
+        items = [
+            Item(as_arguments(generate_superdsc.make(options.seed, n, options.kinds)), n % 3 == 2) for n in numbers
+        ]
         convert(tools, items, folder, options.timeout)
         results = []
         for item in items:

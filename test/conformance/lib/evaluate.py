@@ -78,8 +78,11 @@ BINARY = {
 }
 
 
-def draw_inputs(program, seed):
-    """Values for every buffer that is read before it is written, exact in its format."""
+def draw_inputs(program, seed, wild=False):
+    """Values for every buffer that is read before it is written, exact in its format.
+
+    `wild`: of very different sizes, zeros among them, instead of all near 1.
+    """
     uses = {}
     for op in program.operations():
         for position, operand in enumerate(op.operands[:-1]):
@@ -101,6 +104,10 @@ def draw_inputs(program, seed):
             drawn = formats.round_to_dl16(drawn / 64)
         else:
             drawn = random.standard_normal(shape, dtype=np.float32)
+            if wild:
+                reach = {"float32": 30, "float8_e4m3fn": 6}.get(buffer.dtype, 14)
+                drawn = np.ldexp(drawn, random.integers(-reach, reach + 1, shape))
+                drawn = np.where(random.random(shape) < 0.05, 0, np.clip(drawn, -(2.0**reach), 2.0**reach))
             if any(function in POSITIVE_INPUT for function, _ in kinds):
                 drawn = np.abs(drawn) + 0.125
             elif ("realdiv", 1) in kinds or ("reciprocal", 0) in kinds:
@@ -275,13 +282,13 @@ def stored(values, dtype):
     return values.astype(formats.STORED[dtype])
 
 
-def run_arrays(program, seed):
+def run_arrays(program, seed, wild=False):
     """(inputs for --inputs, expected: name -> (values, mask, dtype), binding arguments by position).
 
     The program must be runnable (l3text.runnable): every array is an argument.
     A result that the case writes only in part starts from drawn values.
     """
-    drawn = draw_inputs(program, seed)
+    drawn = draw_inputs(program, seed, wild)
     evaluated = Evaluator(program, drawn).run()
     names = l3text.array_names(program)
     inputs, expected = {}, {}

@@ -142,11 +142,71 @@ class Bundles(Kinds):
             make_op(self.random.choice(["relufwd", "gelufwd", "silu"]), after, [read(summed), write(result)]),
         ]
 
+    def widened(self):
+        """A cast up, a reduction in f32, a cast down: the mean of rows as layer norms take it."""
+        rows, columns = self.outer_size(), 64 * self.random.randint(1, 4)
+        splits = self.split([rows, columns], [1, 64])
+        ranges = [("c0", rows, splits[0]), ("c1", columns, 1)]
+        values = Values(self)
+        x = values.argument(*self.full(rows, columns))
+        wide = values.intermediate(*self.full(rows, columns), "float32")
+        mean = values.intermediate([HostDim("c0", rows), HostDim(None, 1)], [0, 1, -1], "float32")
+        centred = values.intermediate(*self.full(rows, columns), "float32")
+        result = values.argument(*self.full(rows, columns))
+        constants = {"scaling_factor": 1.0 / columns}
+        return [
+            make_op("dl16tofp32", ranges, [read(x), write(wide)]),
+            make_op("mean", ranges, [read(wide), write(mean)], constants, is_reduction=True),
+            make_op("sub", ranges, [read(wide), read(mean), write(centred)]),
+            make_op("fp32todl16", ranges, [read(centred), write(result)]),
+        ]
+
+    def transposed(self):
+        """A restickified second operand of a matmul: x times the transpose of y."""
+        rows, columns, depth = self.outer_size(), 64 * self.random.randint(1, 3), 64 * self.random.randint(1, 3)
+        values = Values(self)
+        values.uses_lx = False  # each core reads what others wrote
+        y = values.argument([HostDim("c0", columns), HostDim("c1", depth)], [0, 1])
+        turned = values.intermediate([HostDim("c0", columns), HostDim("c1", depth)], [1, 0])
+        splits = self.split([columns, depth], [64, 64])
+        first = make_op(
+            "ReStickifyOpHBM",
+            [("c0", columns, splits[0]), ("c1", depth, splits[1])],
+            [read(y), write(turned)],
+        )
+        x = values.argument([HostDim("c0", rows), HostDim("c2", depth)], [0, 1])
+        second = dataclasses.replace(turned, dims=[HostDim("c1", columns), HostDim("c2", depth)])
+        result = values.argument([HostDim("c0", rows), HostDim("c1", columns)], [0, 1])
+        splits = self.split([rows, columns, depth], [1, 64, 64], reduced={2})
+        ranges = [(f"c{p}", size, split) for p, (size, split) in enumerate(zip([rows, columns, depth], splits))]
+        return [first, make_op("batchmatmul", ranges, [x, read(second), write(result)], is_reduction=True)]
+
+    def columns_sum(self):
+        """A sum over rows, then something with the row that it gives."""
+        rows, columns, splits = self.rows_and_columns()
+        reduced = [("c0", columns, splits[1]), ("c1", rows, self.random.choice([1, splits[0]]))]
+        values = Values(self)
+        values.uses_lx = False
+        x = values.argument([HostDim("c1", rows), HostDim("c0", columns)], [0, 1])
+        total = values.intermediate([HostDim("c0", columns)], [0])
+        again = dataclasses.replace(x, dims=[HostDim("c0", rows), HostDim("c1", columns)])
+        row = dataclasses.replace(total, dims=[HostDim("c1", columns)])
+        result = values.argument(*self.full(rows, columns))
+        ranges = [("c0", rows, splits[0]), ("c1", columns, splits[1])]
+        function = self.random.choice(["sum", "max", "min"])
+        return [
+            make_op(function, reduced, [read(x), write(total)], is_reduction=True),
+            make_op("sub", ranges, [read(again), read(row), write(result)]),
+        ]
+
     def bundle(self):
-        return getattr(self, self.random.choice(["chain", "chain", "softmax", "layernorm", "mlp"]))()
+        names = ["chain", "chain", "softmax", "layernorm", "mlp", "widened", "transposed", "columns_sum"]
+        return getattr(self, self.random.choice(names))()
 
     def loop(self):
-        """One or two operations over tiles of rows or columns."""
+        """One or two operations over tiles of rows or columns, or one over tiles of both."""
+        if self.chance(0.25):
+            return self.nest()
         count, over_rows = self.random.randint(2, 4), self.chance(0.7)
         rows, columns = self.outer_size(64), 64 * self.random.randint(1, 3)
         splits = self.split([rows, columns], [1, 64])
@@ -161,9 +221,8 @@ class Bundles(Kinds):
             return values.argument([HostDim(d.symbol, d.size) for d in long], [0, 1])
 
         function = self.random.choice(["add", "mul", "maximum"])
-        other = whole() if self.chance(0.6) else values.argument([HostDim("c0" if not over_rows else "c1",
-                                                                          rows if not over_rows else columns)], [0]) \
-            if over_rows else whole()
+        # A row is the same for all tiles of rows.
+        other = values.argument([HostDim("c1", columns)], [0]) if over_rows and self.chance(0.4) else whole()
         x = whole()
         if self.chance(0.5):
             result = whole()
@@ -179,3 +238,21 @@ class Bundles(Kinds):
                         tiled=tiled),
             ]
         return [{"kind": "loop", "count": count, "tiled_symbols": tiled, "body": body}]
+
+    def nest(self):
+        """Two loops: over tiles of rows and of columns, or over tiles of tiles of rows."""
+        counts = [self.random.randint(2, 3) for _ in range(2)]
+        rows, columns = self.outer_size(32), 64 * self.random.randint(1, 2)
+        splits = self.split([rows, columns], [1, 64])
+        ranges = [("c0", rows, splits[0]), ("c1", columns, splits[1])]
+        inner = self.random.choice(["c0", "c1"])
+        tiles = {"c0": counts[0] * (counts[1] if inner == "c0" else 1), "c1": counts[1] if inner == "c1" else 1}
+        values = Values(self)
+
+        def whole():
+            return values.argument([HostDim("c0", rows * tiles["c0"]), HostDim("c1", columns * tiles["c1"])], [0, 1])
+
+        function = self.random.choice(["add", "mul", "maximum"])
+        op = make_op(function, ranges, [whole(), whole(), write(whole())], tiled=sorted({"c0", inner}))
+        body = [{"kind": "loop", "count": counts[1], "tiled_symbols": [inner], "body": [op]}]
+        return [{"kind": "loop", "count": counts[0], "tiled_symbols": ["c0"], "body": body}]

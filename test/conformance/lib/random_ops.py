@@ -10,6 +10,7 @@
 """Single random operations as specs of neutral cases."""
 
 import math
+from dataclasses import replace
 
 from . import formats
 from .neutral_ops import HostDim, Operand, bytes_of, elements, make_op
@@ -19,6 +20,8 @@ MOST_ELEMENTS = 1 << 16
 UNARY_16 = ["log", "tanh", "gelufwd", "silu"]
 UNARY = ["abs", "exp", "floor", "neg", "reciprocal", "relufwd", "rsqrt", "sigmoid", "sqrt", "identity"]
 BINARY = ["add", "sub", "mul", "realdiv", "maximum", "minimum"]
+# Kinds that may have a dim of extent 1 in all operands.
+SINGLED_OUT = {"pointwise", "broadcast", "where3", "identity", "cast", "restickify"}
 COMPARISONS = ["equal", "notequal", "greaterequal", "greaterthan", "lesserequal", "lesserthan"]
 
 
@@ -91,13 +94,13 @@ class Kinds(Draw):
 
     def pointwise(self):
         function = self.random.choice([*UNARY, *UNARY_16, "clip", "softplus", *BINARY, *BINARY, *COMPARISONS, "where3"])
-        dtype = "float16"
+        dtype = "bfloat16" if self.chance(0.1) else "float16"
         if function in UNARY + BINARY and self.chance(0.3):
             dtype = "float32"
         return self.elementwise(function, dtype)
 
     def where3(self):
-        return self.elementwise("where3", "float16")
+        return self.elementwise("where3", "float32" if self.chance(0.3) else "float16")
 
     def broadcast(self):
         return self.elementwise(self.random.choice([*BINARY, *COMPARISONS, "where3"]), "float16", broadcast=0.45)
@@ -118,7 +121,8 @@ class Kinds(Draw):
             stick = self.random.randrange(rank - 1)
         operands = []
         for position in range(inputs):
-            kind = "bool" if function == "where3" and position == 0 and self.chance(0.5) else dtype
+            is_mask = function == "where3" and position == 0 and dtype == "float16"
+            kind = "bool" if is_mask and self.chance(0.5) else dtype
             operands.append(self.operand(sizes, stick, kind, broadcast if inputs > 1 or function == "identity" else 0,
                                          slices, usual))
         result = "bool" if function in COMPARISONS and self.chance(0.6) else dtype
@@ -139,6 +143,12 @@ class Kinds(Draw):
             if len(lost) == rank and self.chance(0.6):
                 return Operand([], [], dtype)
             return Operand(dims, [*sorted(order), -1] if self.chance(usual) else [*order, -1], dtype)
+        if rank > 2 and self.chance(0.15):  # a transposed view
+            places = list(range(rank))
+            self.random.shuffle(places)
+            dims, stick = [dims[place] for place in places], places.index(stick)
+            lost = {place for place, source in enumerate(places) if source in lost}
+            order = self.order(rank, stick, usual)
         # Leading dims of extent 1 may be missing.
         if lost and self.chance(0.5):
             first = 0
@@ -172,19 +182,22 @@ class Kinds(Draw):
         reduced = sorted(self.random.sample(range(rank), self.random.randint(1, rank)))
         kept = [dim for dim in range(rank) if dim not in reduced]
         symbols = {dim: f"c{position}" for position, dim in enumerate([*kept, *reduced])}
-        x = Operand([HostDim(symbols[dim], sizes[dim]) for dim in range(rank)], self.order(rank, rank - 1), dtype)
-        if self.chance(0.1):
+        stick = self.random.randrange(rank) if self.chance(0.15) else rank - 1
+        x = Operand([HostDim(symbols[dim], sizes[dim]) for dim in range(rank)], self.order(rank, stick), dtype)
+        if self.chance(0.15):
             self.lengthen(x.dims, x.order, unit)
         keepdim = self.chance(0.25)
         dims = [HostDim(symbols[d], sizes[d]) if d in kept else HostDim(None, 1) for d in range(rank)]
         if not keepdim:
             dims = [dims[dim] for dim in kept]
         order = list(range(len(dims)))
-        if rank - 1 in reduced:
+        if stick in reduced:
             order = [*order, -1] if dims else []
+        else:
+            order = self.order(len(dims), stick if keepdim else kept.index(stick))
         output = Operand(dims, order, dtype, is_input=False)
         iteration = [*kept, *reduced]
-        units = [unit if dim == rank - 1 else 1 for dim in iteration]
+        units = [unit if dim == stick else 1 for dim in iteration]
         places = range(len(kept), rank)
         splits = self.split([sizes[dim] for dim in iteration], units, reduced=set(places))
         ranges = [(symbols[dim], sizes[dim], split) for dim, split in zip(iteration, splits)]
@@ -227,6 +240,12 @@ class Kinds(Draw):
             Operand(y_dims, y_order, "float16"),
             Operand(out_dims, list(range(len(out_dims))), "float16", is_input=False),
         ]
+        for operand in operands:
+            if len(batch) == 2 and self.chance(0.15):
+                operand.order[:2] = [1, 0]
+            # Parts of longer tensors: not of one that is padded along the contraction.
+            if self.chance(0.08) and depth % unit == 0 and columns % unit == 0:
+                self.lengthen(operand.dims, operand.order, unit)
         sizes = [*batch, *([rows] if rows > 1 else []), columns, depth]
         units = [*[1] * (len(sizes) - 2), unit, unit]
         splits = self.split(sizes, units, reduced={len(sizes) - 1})
@@ -270,7 +289,7 @@ class Kinds(Draw):
         return function, [(f"c{d}", sizes[d], splits[d]) for d in range(rank)], operands, {}
 
     def gather(self):
-        rows = 32 * self.random.randint(1, 3) if self.chance(0.7) else self.outer_size()
+        rows = 32 * self.random.randint(1, 3)  # whole sticks of indices, as the format wants them
         table = self.random.choice([50, 200, 1000, 30])
         columns = self.stick_size(64, 256)
         index = Operand([HostDim("c0", rows)], [0], "int32", name="arg0")
@@ -302,32 +321,77 @@ class Kinds(Draw):
 
     def exx2(self):
         rows, columns = self.outer_size(), self.stick_size(64, 512, 0.8)
-        x = Operand([HostDim("c0", rows), HostDim("c1", columns)], [0, 1], "float16")
-        output = Operand([HostDim("c0", rows), HostDim(None, 1)], [0, 1, -1], "float16", False)
-        splits = self.split([rows, columns], [1, 64], reduced={1})
+        dtype = self.random.choice(["float16", "float16", "float32"])
+        x = Operand([HostDim("c0", rows), HostDim("c1", columns)], [0, 1], dtype)
+        output = Operand([HostDim("c0", rows), HostDim(None, 1)], [0, 1, -1], dtype, False)
+        splits = self.split([rows, columns], [1, elements(dtype)], reduced={1})
         ranges = [("c0", rows, splits[0]), ("c1", columns, splits[1])]
         constants = {"exx2scale": 1.0 / columns, "useZeroMean": self.chance(0.3)}
         return "exx2", ranges, [x, output], {"constants": constants, "is_reduction": True}
 
     def reshape(self):
-        """A pointwise operation whose operands see two dims as two or as one."""
+        """A pointwise operation whose operands see two dims as two or as one: rows, or heads inside a row."""
         first, second = self.random.choice([2, 3, 4, 8]), self.random.choice([4, 8, 16, 32])
-        columns = self.stick_size(64, 256)
+        columns, heads = self.stick_size(64, 256), None
+        if self.chance(0.4):
+            heads, columns = self.random.choice([2, 3, 4]), 64 * self.random.randint(1, 2)
         function = self.random.choice(["add", "maximum", "identity"])
+        count = 2 if function == "identity" else 3
+        views = [self.chance(0.4) for _ in range(count)]
+        views[self.random.randrange(count)] ^= len(set(views)) == 1
+        sizes = [first * second, columns * (heads or 1)]
         operands = []
-        for position in range(1 if function == "identity" else 2):
-            operands.append(self.viewed(first, second, columns, position == 0))
-        operands.append(self.viewed(first, second, columns, self.chance(0.3)))
+        for as_two in views:
+            if heads:
+                rows, row = [HostDim("c0", sizes[0])], [HostDim("c1", sizes[1])]
+                row = [HostDim(None, heads), HostDim("c1", columns)] if as_two else row
+            else:
+                rows, row = [HostDim("c0", sizes[0])], [HostDim("c1", columns)]
+                rows = [HostDim(None, first), HostDim("c0", second)] if as_two else rows
+            dims = [*rows, *row]
+            operands.append(Operand(dims, list(range(len(dims))), "float16"))
         operands[-1].is_input = False
-        splits = self.split([first * second, columns], [1, 64])
-        ranges = [("c0", first * second, splits[0]), ("c1", columns, splits[1])]
-        return function, ranges, operands, {}
+        splits = self.split(sizes, [1, 64])
+        return function, [("c0", sizes[0], splits[0]), ("c1", sizes[1], splits[1])], operands, {}
 
-    def viewed(self, first, second, columns, as_two):
-        if not as_two:
-            return Operand([HostDim("c0", first * second), HostDim("c1", columns)], [0, 1], "float16")
-        # One symbol over two host dims: its step is the inner dim's stride.
-        return Operand([HostDim(None, first), HostDim("c0", second), HostDim("c1", columns)], [0, 1, 2], "float16")
+    def statistic(self):
+        """Operands with one element a stick: what reductions leave is processed further; scalars among them."""
+        dtype = "float32" if self.chance(0.3) else "float16"
+        unary = ["abs", "exp", "neg", "reciprocal", "rsqrt", "sqrt", "identity"]
+        function = self.random.choice([*unary, *BINARY])
+        sizes = [self.outer_size() for _ in range(self.random.choice([0, 1, 1, 2]))]
+        trailing = bool(sizes) and self.chance(0.5)
+        operands = []
+        for position in range(3 if function in BINARY else 2):
+            dims = [HostDim(f"c{dim}", size) for dim, size in enumerate(sizes)]
+            if position == 0 and function in BINARY and self.chance(0.2):
+                dims = []
+            if dims and position < 2 and self.chance(0.1):
+                dims[0].start = self.random.randint(0, 3)
+                dims[0].size += dims[0].start + self.random.randint(0, 3)
+            dims += [HostDim(None, 1)] if trailing and dims else []
+            operands.append(Operand(dims, [*range(len(dims)), -1] if dims else [], dtype))
+        operands[-1].is_input = False
+        splits = self.split(sizes, [1] * len(sizes))
+        return function, [(f"c{d}", sizes[d], splits[d]) for d in range(len(sizes))], operands, {}
+
+    def single_out(self, ranges, operands):
+        """Gives one dim that is in no stick the extent 1: it leaves the iteration, slices keep where they start."""
+        sticks = {operand.dims[operand.order[-1]].symbol for operand in operands if operand.order and operand.order[-1] != -1}
+        free = [name for name, _, _ in ranges if name not in sticks]
+        if not free or any(dim.indirect for operand in operands for dim in operand.dims):
+            return ranges, operands
+        gone = self.random.choice(free)
+        size = next(size for name, size, _ in ranges if name == gone)
+        kept = [entry for entry in ranges if entry[0] != gone]
+        renamed = {name: f"c{position}" for position, (name, _, _) in enumerate(kept)}
+        for operand in operands:
+            for dim in operand.dims:
+                if dim.symbol == gone:
+                    dim.symbol, dim.size = None, 1 if dim.size == size else dim.size
+                elif dim.symbol is not None:
+                    dim.symbol = renamed[dim.symbol]
+        return [(renamed[name], extent, split) for name, extent, split in kept], operands
 
     def draw(self, kind):
         function, ranges, operands, more = getattr(self, kind)()
@@ -335,6 +399,10 @@ class Kinds(Draw):
 
     def spec(self, kind):
         function, ranges, operands, more = self.draw(kind)
+        if kind in SINGLED_OUT and self.chance(0.12):
+            # The operands of one operation share no dims: each has its own.
+            operands = [replace(o, dims=[replace(dim) for dim in o.dims]) for o in operands]
+            ranges, operands = self.single_out(ranges, operands)
         self.place(operands)
         return make_op(function, ranges, operands, **more)
 
