@@ -27,6 +27,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <tuple>
 
 using namespace spyre;
 using namespace spyre::cost;
@@ -88,8 +89,9 @@ Scheduled Clock::execute(const Activity &activity) {
   double end = result.getEndInNs();
   hold(result, Resource::ReduceRing, end - stores - estimate.ringInNs, estimate.ringInNs);
   hold(result, Resource::Memory, end - stores, stores);
-  std::stable_sort(result.busy.begin(), result.busy.end(),
-                   [](const Busy &a, const Busy &b) { return a.startInNs < b.startInNs; });
+  std::sort(result.busy.begin(), result.busy.end(), [](const Busy &a, const Busy &b) {
+    return std::tie(a.startInNs, a.resource) < std::tie(b.startInNs, b.resource);
+  });
 
   loaded = now + (loads - ahead);
   storing = activity.dataRingInNs > 0 ? loaded : std::max(loaded, end - stores);

@@ -30,7 +30,8 @@ using namespace spyre::runtime;
 
 std::optional<Error> Execution::prepare() {
   auto fail = [&](const std::string &message) { return Error{name + ": " + message}; };
-  for (const sdsc::Violation &violation : sdsc::verifyDescriptor(d, sdsc::getLimits(emulator.device)))
+  for (const sdsc::Violation &violation :
+       sdsc::verifyDescriptor(d, sdsc::getLimits(emulator.device)))
     if (!violation.isWarning)
       return fail((violation.tensor >= 0 ? d.tensors[violation.tensor].name + ": " : "") +
                   violation.message + " [SDSC-" + std::to_string(violation.rule) + "]");
@@ -153,8 +154,8 @@ std::optional<std::string> Execution::countTableRows(Operand &table) const {
     if (entry.unit <= rows.unit || int(dim) == table.indirectDim)
       continue;
     planes *= entry.inStick ? d.dims[dim].size / entry.perStick : d.dims[dim].size;
-    isOutermost &= entry.extent <= (entry.inStick ? entry.perStick : 1) &&
-                   d.dims[dim].numSlices == 1;
+    isOutermost &=
+        entry.extent <= (entry.inStick ? entry.perStick : 1) && d.dims[dim].numSlices == 1;
   }
   int64_t base = *std::min_element(table.start.begin(), table.start.end()), first = 0;
   if (table.isLX())
@@ -317,8 +318,7 @@ void Execution::count() {
   ++counters.launches;
   counters.readInBytes += cost.readInBytes;
   counters.writtenInBytes += cost.writtenInBytes;
-  cost::Activity activity =
-      getActivity(emulator.device, d, cost.problem, operands, inputs, output);
+  cost::Activity activity = getActivity(emulator.device, d, cost.problem, operands, inputs, output);
   cost::Scheduled scheduled = emulator.clock.execute(activity);
   if (emulator.options.timeline) {
     TimelineEvent event;
