@@ -61,8 +61,9 @@ def operations(trace):
         if key in seen:
             continue
         seen.add(key)
+        us = args.get("kernel_us", event.get("dur", 0))
         moved = args["hbm_read_bytes"] + args["hbm_write_bytes"]
-        result.append({"op": args["op"], "origin": args.get("origin", ""), "bytes": moved, "us": event.get("dur", 0)})
+        result.append({"op": args["op"], "origin": args.get("origin", ""), "bytes": moved, "us": us})
     return result
 
 

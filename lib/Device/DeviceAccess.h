@@ -31,6 +31,7 @@ struct DeviceAccess {
     visit("memory_bytes", device.memoryInBytes);
     visit("max_tensors_per_op", device.maxTensorsPerOp);
     visit("nominal_memory_bytes_per_ns", device.nominalMemoryInBytesPerNs);
+    visit("host_link_bytes_per_ns", device.hostLinkInBytesPerNs);
     visit("clock_ghz", device.clockInGHz);
     visit("ring_bytes_per_cycle", device.ringInBytesPerCycle);
     visit("multicast_readers", device.multicastReaders);

@@ -39,6 +39,8 @@ Device DeviceAccess::makeSpyre() {
   d.memoryInBytes = 128 * kGiB;               // doc
   d.maxTensorsPerOp = 8;                      // doc: structural rule of descriptors
   d.nominalMemoryInBytesPerNs = 204.8;        // doc: LPDDR5
+  // doc: PCIe gen5 x16, 16 lanes of 32 Gbit/s with 128 of 130 bits for data
+  d.hostLinkInBytesPerNs = 16 * 32.0 / 8 * 128 / 130;
   d.clockInGHz = 1.5;          // derived: nominal MACs / (2 corelets * 64 cells * 8 a cell)
   d.ringInBytesPerCycle = 128; // doc; each direction
   d.multicastReaders = 8;      // doc

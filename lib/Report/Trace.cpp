@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Complete events ("X") for operations, one on each core's row; instant events
-// ("i") for what the model has no duration of. Times are in us, as the form wants.
+// Complete events ("X") for operations, one on each core's row, and for what they
+// hold, on rows below the cores; instant events ("i") for what the model has no
+// duration of. Times are in us, as the form wants.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +18,7 @@
 
 using namespace spyre;
 using namespace spyre::report;
+using cost::Resource;
 using runtime::TimelineEvent;
 
 namespace {
@@ -37,6 +39,8 @@ void writeArguments(json::Writer &w, const TimelineEvent &event) {
     w.field("compute_us", event.estimate.computeInNs / kNsPerUs);
     w.field("memory_us", event.estimate.memoryInNs / kNsPerUs);
     w.field("ring_us", event.estimate.ringInNs / kNsPerUs);
+    w.field("relayout_us", event.dataRingInNs / kNsPerUs);
+    w.field("kernel_us", event.estimate.totalInNs / kNsPerUs);
   }
   w.field("hbm_read_bytes", event.readInBytes);
   w.field("hbm_write_bytes", event.writtenInBytes);
@@ -56,6 +60,30 @@ void writeName(json::Writer &w, const char *what, int64_t row, const std::string
   w.endObject();
 }
 
+/// What operations hold, in rows below those of the cores. The host link is in use
+/// exactly when the host's row shows a copy.
+constexpr Resource kRows[] = {Resource::Memory, Resource::DataRing, Resource::ReduceRing};
+
+void writeBusy(json::Writer &w, const TimelineEvent &event, Resource resource, int64_t row) {
+  for (const cost::Busy &busy : event.busy) {
+    if (busy.resource != resource)
+      continue;
+    w.beginObject();
+    w.field("name", event.name);
+    w.field("cat", "resource");
+    w.field("ph", "X");
+    w.field("pid", 0);
+    w.field("tid", row);
+    w.field("ts", busy.startInNs / kNsPerUs);
+    w.field("dur", (busy.endInNs - busy.startInNs) / kNsPerUs);
+    w.key("args");
+    w.beginObject();
+    w.field("where", event.where);
+    w.endObject();
+    w.endObject();
+  }
+}
+
 } // namespace
 
 void report::writeTrace(const std::vector<TimelineEvent> &timeline, int64_t numCores,
@@ -69,10 +97,16 @@ void report::writeTrace(const std::vector<TimelineEvent> &timeline, int64_t numC
   writeName(w, "thread_name", 0, "host and transfers");
   for (int64_t core = 0; core < numCores; ++core)
     writeName(w, "thread_name", core + 1, "core " + std::to_string(core));
+  int64_t row = numCores;
+  for (Resource resource : kRows)
+    writeName(w, "thread_name", ++row, getResourceName(resource));
   for (const TimelineEvent &event : timeline) {
+    row = numCores;
+    for (Resource resource : kRows)
+      writeBusy(w, event, resource, ++row);
     bool onCores = event.kind == TimelineEvent::Operation;
     int64_t rows = onCores ? event.numCores : 1;
-    for (int64_t row = 0; row < rows; ++row) {
+    for (row = 0; row < rows; ++row) {
       w.beginObject();
       w.field("name", onCores ? event.name : event.name + " " + event.where);
       w.field("cat", onCores ? "operation" : "host");

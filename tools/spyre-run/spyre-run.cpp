@@ -252,6 +252,8 @@ std::string statsJson(runtime::Runtime &runtime, const Executable &executable,
   stats["lx_bytes_peak"] = counters.peakLXInBytes;
   stats["pool_bytes"] = executable.getPoolInBytes();
   stats["modelled_us"] = counters.modelledInNs / 1000;
+  stats["transfer_us"] = counters.transferInNs / 1000;
+  stats["elapsed_us"] = counters.elapsedInNs / 1000;
   stats["run_s"] = seconds;
   if (outcome.compared) {
     stats["max_abs_error"] = outcome.maxAbsError;

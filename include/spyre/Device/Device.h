@@ -90,6 +90,8 @@ public:
   int64_t getMaxTensorsPerOp() const { return maxTensorsPerOp; }
   /// Nominal bandwidth of device memory.
   double getNominalMemoryInBytesPerNs() const { return nominalMemoryInBytesPerNs; }
+  /// One direction of the link to the host.
+  double getHostLinkInBytesPerNs() const { return hostLinkInBytesPerNs; }
   double getClockInGHz() const { return clockInGHz; }
   /// One direction of the ring, a cycle; readers that share one transfer.
   int64_t getRingInBytesPerCycle() const { return ringInBytesPerCycle; }
@@ -116,6 +118,7 @@ private:
   int64_t memoryInBytes = 0;
   int64_t maxTensorsPerOp = 0;
   double nominalMemoryInBytesPerNs = 0;
+  double hostLinkInBytesPerNs = 0;
   double clockInGHz = 0;
   int64_t ringInBytesPerCycle = 0;
   int64_t multicastReaders = 0;

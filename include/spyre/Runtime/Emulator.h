@@ -17,6 +17,7 @@
 #ifndef SPYRE_RUNTIME_EMULATOR_H
 #define SPYRE_RUNTIME_EMULATOR_H
 
+#include "spyre/CostModel/Clock.h"
 #include "spyre/Device/Device.h"
 #include "spyre/Runtime/Memory.h"
 #include "spyre/Runtime/Timeline.h"
@@ -113,7 +114,9 @@ struct Counters {
   int64_t readInBytes = 0; ///< device memory: distinct sticks an operand, broadcast once
   int64_t writtenInBytes = 0;
   int64_t peakLXInBytes = 0; ///< of one core
-  double modelledInNs = 0;   ///< the clock
+  double modelledInNs = 0;   ///< kernel times of the descriptors, one after the other
+  double transferInNs = 0;   ///< copies to and from the host
+  double elapsedInNs = 0;    ///< the clock: with transfers, relayouts and what overlaps
 };
 
 /// Runs jobs 0..n-1 on some threads.
@@ -157,8 +160,9 @@ public:
   int64_t getNumReports() const { return numReports; }
   const Counters &getCounters() const { return counters; }
 
-  /// What ran when; empty unless asked for. An event added from outside happens now.
+  /// What ran when; empty unless asked for.
   const std::vector<TimelineEvent> &getTimeline() const { return timeline; }
+  /// \p event, which is no operation, happens now. A transfer takes its time.
   void addEvent(TimelineEvent event);
 
 private:
@@ -173,6 +177,7 @@ private:
   size_t numPlacesForgotten = 0;
   int64_t numReports = 0;
   Counters counters;
+  cost::Clock clock;
   std::vector<TimelineEvent> timeline;
   uint32_t epoch = 0;
 };

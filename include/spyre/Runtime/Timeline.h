@@ -5,18 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The emulator's clock advances with each executed descriptor by what the cost
-// model says it takes. Events are what a trace shows: they depend on the artefact
-// and the device only, never on threads or the host. MLIR-free.
+// Events of the emulator's clock (cost::Clock), which a trace shows. They depend on
+// the artefact and the device only, never on threads or the host. MLIR-free.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef SPYRE_RUNTIME_TIMELINE_H
 #define SPYRE_RUNTIME_TIMELINE_H
 
-#include "spyre/CostModel/CostModel.h"
+#include "spyre/CostModel/Clock.h"
 
 #include <string>
+#include <vector>
 
 namespace spyre::runtime {
 
@@ -28,9 +28,11 @@ struct TimelineEvent {
   std::string origin;   ///< "model.mlir:12:8 (aten.softmax)"; empty: not known
   int64_t numCores = 0; ///< cores 0 to numCores - 1 take part; 0: the host
   double startInNs = 0;
-  double durationInNs = 0;                     ///< 0: the model has no rate for it
+  double durationInNs = 0;                     ///< 0: the model gives it no time
   int64_t readInBytes = 0, writtenInBytes = 0; ///< device memory
   cost::Estimate estimate;                     ///< Operation
+  double dataRingInNs = 0;                     ///< Operation: relayouts
+  std::vector<cost::Busy> busy;                ///< what it holds when
 };
 
 } // namespace spyre::runtime

@@ -149,7 +149,7 @@ Emulator::Emulator(Device deviceToEmulate, EmulatorOptions emulatorOptions)
     : device(std::move(deviceToEmulate)), options(emulatorOptions),
       memory(device.getMemoryInBytes(), device.getAlignmentInBytes(), options.checked,
              !options.countOnly),
-      pool(options.countOnly ? 1 : options.numThreads) {
+      pool(options.countOnly ? 1 : options.numThreads), clock(device) {
   for (int64_t core = 0; core < device.getNumCores(); ++core) {
     std::string name = "LX of core " + std::to_string(core);
     scratchpads.push_back(options.countOnly
@@ -161,6 +161,7 @@ Emulator::Emulator(Device deviceToEmulate, EmulatorOptions emulatorOptions)
 Emulator::~Emulator() = default;
 
 void Emulator::beginLaunch() {
+  clock.beginLaunch();
   for (Block &scratchpad : scratchpads)
     scratchpad.clear();
   // Of earlier launches only names and formats matter.
@@ -184,10 +185,16 @@ int32_t Emulator::addWrite(WriteRecord record) {
 }
 
 void Emulator::addEvent(TimelineEvent event) {
-  if (!options.timeline)
-    return;
-  event.startInNs = counters.modelledInNs;
-  timeline.push_back(std::move(event));
+  event.startInNs = clock.getNowInNs();
+  if (event.kind == TimelineEvent::Transfer) {
+    cost::Scheduled scheduled = clock.transfer(event.readInBytes + event.writtenInBytes);
+    event.durationInNs = scheduled.durationInNs;
+    event.busy = std::move(scheduled.busy);
+    counters.transferInNs += event.durationInNs;
+    counters.elapsedInNs = clock.getNowInNs();
+  }
+  if (options.timeline)
+    timeline.push_back(std::move(event));
 }
 
 std::optional<Error>

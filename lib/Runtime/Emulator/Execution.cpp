@@ -317,20 +317,25 @@ void Execution::count() {
   ++counters.launches;
   counters.readInBytes += cost.readInBytes;
   counters.writtenInBytes += cost.writtenInBytes;
-  cost::Estimate estimate = cost::estimate(emulator.device, cost.problem);
+  cost::Activity activity = getActivity(emulator.device, d, cost.problem, operands, inputs, output);
+  cost::Scheduled scheduled = emulator.clock.execute(activity);
   if (emulator.options.timeline) {
     TimelineEvent event;
     event.name = d.opFunc;
     event.where = name;
     event.origin = getOrigin(d);
     event.numCores = numCores;
-    event.durationInNs = estimate.totalInNs;
+    event.startInNs = scheduled.startInNs;
+    event.durationInNs = scheduled.durationInNs;
     event.readInBytes = cost.readInBytes;
     event.writtenInBytes = cost.writtenInBytes;
-    event.estimate = estimate;
-    emulator.addEvent(std::move(event));
+    event.estimate = activity.estimate;
+    event.dataRingInNs = activity.dataRingInNs;
+    event.busy = std::move(scheduled.busy);
+    emulator.timeline.push_back(std::move(event));
   }
-  counters.modelledInNs += estimate.totalInNs;
+  counters.modelledInNs += activity.estimate.totalInNs;
+  counters.elapsedInNs = emulator.clock.getNowInNs();
 }
 
 //===----------------------------------------------------------------------===//

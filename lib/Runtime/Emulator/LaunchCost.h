@@ -16,7 +16,7 @@
 
 #include "Operand.h"
 
-#include "spyre/CostModel/CostModel.h"
+#include "spyre/CostModel/Clock.h"
 
 namespace spyre::runtime {
 
@@ -30,6 +30,11 @@ struct LaunchCost {
 LaunchCost getLaunchCost(const OpFuncInfo &info, const sdsc::Descriptor &descriptor,
                          const std::vector<Operand> &operands, const std::vector<unsigned> &inputs,
                          unsigned output);
+
+/// The same execution as the clock sees it. A gather reads anything.
+cost::Activity getActivity(const Device &device, const sdsc::Descriptor &descriptor,
+                           const cost::OpProblem &problem, const std::vector<Operand> &operands,
+                           const std::vector<unsigned> &inputs, unsigned output);
 
 /// Where \p descriptor says that it came from: "model.mlir:12:8 (aten.softmax)".
 std::string getOrigin(const sdsc::Descriptor &descriptor);

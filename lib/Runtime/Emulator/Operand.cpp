@@ -134,6 +134,21 @@ Result<Operand> spyre::runtime::makeOperand(const sdsc::Descriptor &descriptor, 
   return operand;
 }
 
+std::optional<std::vector<int64_t>>
+spyre::runtime::getRelayoutSlices(const sdsc::Descriptor &descriptor, const Operand &operand,
+                                  bool isOutput, int core) {
+  const auto &own = operand.tensor->coreToSlice;
+  if (own.empty())
+    return isOutput ? std::optional(descriptor.coreToSlice[core]) : std::nullopt;
+  if (size_t(core) >= own.size())
+    return std::nullopt;
+  std::vector<int64_t> slices(descriptor.dims.size(), 0);
+  for (const auto &[dim, slice] : own[core])
+    if (std::optional<unsigned> position = descriptor.findDim(dim))
+      slices[*position] = slice;
+  return slices;
+}
+
 bool spyre::runtime::isFloatFormat(DataFormat format) {
   switch (format) {
   case DataFormat::SEN169_FP16:

@@ -71,6 +71,12 @@ struct Operand {
 Result<Operand> makeOperand(const sdsc::Descriptor &descriptor, unsigned position,
                             const std::vector<int64_t> &coreSizes);
 
+/// The slices of the operation's dims that \p core has of an operand of a relayout;
+/// the output's may be the operation's own. Nothing if the descriptor does not say.
+std::optional<std::vector<int64_t>> getRelayoutSlices(const sdsc::Descriptor &descriptor,
+                                                      const Operand &operand, bool isOutput,
+                                                      int core);
+
 /// Converts between stored elements and float. Formats without a float form give
 /// false from isFloatFormat.
 bool isFloatFormat(DataFormat format);

@@ -424,17 +424,8 @@ std::optional<Error> Execution::computeShuffle() {
   if (x.stickDim != out.stickDim || x.stickDim < 0)
     return Error{name + ": a relayout keeps the stick dim"};
   // Slices of each core, of the source and of the destination.
-  auto slicesOf = [&](const Operand &operand, int core) -> std::optional<std::vector<int64_t>> {
-    const auto &own = operand.tensor->coreToSlice;
-    if (own.empty())
-      return operand.position == output ? std::optional(d.coreToSlice[core]) : std::nullopt;
-    if (size_t(core) >= own.size())
-      return std::nullopt;
-    std::vector<int64_t> slices(d.dims.size(), 0);
-    for (const auto &[dim, slice] : own[core])
-      if (std::optional<unsigned> position = d.findDim(dim))
-        slices[*position] = slice;
-    return slices;
+  auto slicesOf = [&](const Operand &operand, int core) {
+    return getRelayoutSlices(d, operand, operand.position == output, core);
   };
   std::map<std::vector<int64_t>, int> sourceOf;
   for (int core = numCores; core-- > 0;) {

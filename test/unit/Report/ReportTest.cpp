@@ -125,23 +125,30 @@ TEST(TraceTest, OperationsAreOnTheirCoresRows) {
   op.durationInNs = 1500;
   op.readInBytes = 256;
   op.estimate = makeEstimate(0, 1500, 0);
+  op.busy = {{cost::Resource::Memory, 0, 1500}};
   std::ostringstream os;
   writeTrace({copy, op}, 4, "program", "mock4", os);
   auto trace = nlohmann::json::parse(os.str(), nullptr, false);
   ASSERT_FALSE(trace.is_discarded());
-  std::vector<nlohmann::json> rows, host, operations;
+  std::vector<nlohmann::json> rows, host, operations, resources;
   for (const auto &event : trace["traceEvents"]) {
     if (event["name"] == "thread_name")
       rows.push_back(event);
     else if (event["ph"] == "i")
       host.push_back(event);
+    else if (event["cat"] == "resource")
+      resources.push_back(event);
     else if (event["ph"] == "X")
       operations.push_back(event);
   }
-  ASSERT_EQ(rows.size(), 5u); // the host and four cores
+  ASSERT_EQ(rows.size(), 8u); // the host, four cores, what they share
   ASSERT_EQ(host.size(), 1u);
   EXPECT_EQ(host[0]["name"], "copy in in\"0\"");
   EXPECT_EQ(host[0]["tid"], 0);
+  // The device memory's row follows those of the four cores.
+  ASSERT_EQ(resources.size(), 1u);
+  EXPECT_EQ(resources[0]["tid"], 5);
+  EXPECT_EQ(resources[0]["dur"], 1.5);
   ASSERT_EQ(operations.size(), 2u);
   EXPECT_EQ(operations[1]["tid"], 2);
   EXPECT_EQ(operations[1]["dur"], 1.5);
