@@ -194,8 +194,16 @@ std::optional<Error> Runtime::checkSymbols(const sdsc::Descriptor &descriptor,
 std::optional<Error> Runtime::runSteps(const Bundle &bundle, const std::vector<Step> &steps,
                                        const std::vector<int64_t> &arguments, int64_t pool,
                                        std::vector<int64_t> &loopVariables) {
+  std::vector<LaunchRequest> launches;
+  auto flush = [&]() -> std::optional<Error> {
+    auto error = emulator.execute(launches);
+    launches.clear();
+    return error ? std::optional(Error{bundle.directory + "/" + error->message}) : std::nullopt;
+  };
   for (const Step &step : steps) {
     if (const auto *loop = std::get_if<Loop>(&step.content)) {
+      if (auto error = flush())
+        return error;
       loopVariables.push_back(0);
       for (int64_t i = 0; i < loop->count; ++i) {
         loopVariables.back() = i;
@@ -224,19 +232,20 @@ std::optional<Error> Runtime::runSteps(const Bundle &bundle, const std::vector<S
     std::string name = launch.descriptor + " (" + descriptor->second.opFunc + ")";
     for (size_t l = 0; l < loopVariables.size(); ++l)
       name += (l ? ", " : ", iteration ") + std::to_string(loopVariables[l]);
-    if (auto error = checkSymbols(descriptor->second, bound, name))
-      return Error{bundle.directory + "/" + error->message};
-    auto error =
-        emulator.execute(descriptor->second, name, [&](int64_t id) -> std::optional<int64_t> {
-          auto it = std::lower_bound(bound.begin(), bound.end(), std::pair(id, INT64_MIN));
-          if (it == bound.end() || it->first != id)
-            return std::nullopt;
-          return it->second;
-        });
-    if (error)
-      return Error{bundle.directory + "/" + error->message};
+    if (auto error = checkSymbols(descriptor->second, bound, name)) {
+      auto earlier = flush();
+      return earlier ? earlier : Error{bundle.directory + "/" + error->message};
+    }
+    launches.push_back({&descriptor->second, std::move(name),
+                        [bound = std::move(bound)](int64_t id) -> std::optional<int64_t> {
+                          auto it = std::lower_bound(bound.begin(), bound.end(),
+                                                     std::pair(id, INT64_MIN));
+                          if (it == bound.end() || it->first != id)
+                            return std::nullopt;
+                          return it->second;
+                        }});
   }
-  return std::nullopt;
+  return flush();
 }
 
 /// Says of the buffers that \p bundle only reads what they are for.

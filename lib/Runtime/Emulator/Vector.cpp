@@ -135,6 +135,20 @@ float findExtreme(const float *row, int64_t count, float value, bool &hasNaN) {
   return std::bit_cast<float>(toKey(best));
 }
 
+template <bool wantLargest>
+uint16_t findExtremeCode(const uint16_t *codes, int64_t count, uint16_t value) {
+  auto toKey = [](uint16_t code) {
+    auto bits = static_cast<int16_t>(code);
+    return static_cast<int16_t>(bits ^ ((bits >> 15) & 0x7fff));
+  };
+  int16_t best = toKey(value);
+  for (int64_t i = 0; i < count; ++i) {
+    int16_t key = toKey(codes[i]);
+    best = (wantLargest ? key > best : key < best) ? key : best;
+  }
+  return static_cast<uint16_t>(toKey(static_cast<uint16_t>(best)));
+}
+
 void addEach(const float *row, int64_t count, double *to) {
   for (int64_t i = 0; i < count; ++i)
     to[i] += row[i];
@@ -161,6 +175,8 @@ constexpr VectorFunctions kFunctions = {
     addLanes<true>,
     findExtreme<true>,
     findExtreme<false>,
+    findExtremeCode<true>,
+    findExtremeCode<false>,
     addEach,
     chooseEach<true>,
     chooseEach<false>,

@@ -59,6 +59,9 @@ struct VectorFunctions {
   /// sets \p hasNaN if there is a NaN (the result then means nothing).
   float (*largest)(const float *row, int64_t count, float value, bool &hasNaN);
   float (*smallest)(const float *row, int64_t count, float value, bool &hasNaN);
+  /// The same on DL16 codes, which order like integers.
+  uint16_t (*largestCode)(const uint16_t *codes, int64_t count, uint16_t value);
+  uint16_t (*smallestCode)(const uint16_t *codes, int64_t count, uint16_t value);
   /// Element by element, on what is there.
   void (*addElements)(const float *row, int64_t count, double *to);
   void (*maxElements)(const float *row, int64_t count, double *to);
