@@ -94,8 +94,7 @@ void Execution::planFastCopy() {
             std::memcpy(to, from, n * kStickInBytes);
           return;
         }
-        for (int64_t i = 0; i < n; ++i)
-          std::memmove(to + i * outStride, from + i * inStride, kStickInBytes);
+        getVectorFunctions().copySticks(from, inStride, to, outStride, n);
       });
     };
     return;

@@ -68,16 +68,18 @@ void reduceRows(const Source &source, Combine combine, bool pair, const uint8_t 
     float extremes[kRowsAtOnce];
     bool hasNaN[kRowsAtOnce] = {};
     std::fill_n(extremes, rows, neutral);
-    uint16_t codes[kRowsAtOnce];
-    std::fill_n(codes, rows, encodeDL16(neutral));
+    int16_t keys[kRowsAtOnce][kCodeLanes];
+    std::fill_n(keys[0], rows * kCodeLanes, codeToKey(encodeDL16(neutral)));
     for (int64_t stick = 0; stick < source.numSticks; ++stick) {
       int64_t count = std::min(source.perStick, source.length - stick * source.perStick);
       for (int64_t r = 0; r < rows; ++r) {
         if (onCodes) {
           const auto *row = reinterpret_cast<const uint16_t *>(
               data + starts[r] + offset + stick * source.x->dims[source.x->stickDim].unit);
-          codes[r] = combine == Combine::Max ? vector.largestCode(row, count, codes[r])
-                                             : vector.smallestCode(row, count, codes[r]);
+          if (combine == Combine::Max)
+            vector.largestCodes(row, count, keys[r]);
+          else
+            vector.smallestCodes(row, count, keys[r]);
           continue;
         }
         const float *row = source.load(data, starts[r] + offset, stick, count, origin, buffer);
@@ -100,7 +102,11 @@ void reduceRows(const Source &source, Combine combine, bool pair, const uint8_t 
           to[1] += LaneSums::combine(sums[r].squares);
         continue;
       }
-      float extreme = onCodes ? decodeDL16(codes[r]) : hasNaN[r] ? NAN : extremes[r];
+      float extreme = hasNaN[r] ? NAN : extremes[r];
+      if (onCodes)
+        extreme = decodeDL16(keyToCode(combine == Combine::Max
+                                           ? *std::max_element(keys[r], keys[r] + kCodeLanes)
+                                           : *std::min_element(keys[r], keys[r] + kCodeLanes)));
       auto choose = combine == Combine::Max ? maximumOf : minimumOf;
       to[0] = choose(static_cast<float>(to[0]), extreme);
     }
