@@ -232,10 +232,8 @@ std::optional<Error> Runtime::runSteps(const Bundle &bundle, const std::vector<S
     std::string name = launch.descriptor + " (" + descriptor->second.opFunc + ")";
     for (size_t l = 0; l < loopVariables.size(); ++l)
       name += (l ? ", " : ", iteration ") + std::to_string(loopVariables[l]);
-    if (auto error = checkSymbols(descriptor->second, bound, name)) {
-      auto earlier = flush();
-      return earlier ? earlier : Error{bundle.directory + "/" + error->message};
-    }
+    if (auto error = checkSymbols(descriptor->second, bound, name))
+      return Error{bundle.directory + "/" + error->message};
     launches.push_back({&descriptor->second, std::move(name),
                         [bound = std::move(bound)](int64_t id) -> std::optional<int64_t> {
                           auto it = std::lower_bound(bound.begin(), bound.end(),
@@ -244,6 +242,10 @@ std::optional<Error> Runtime::runSteps(const Bundle &bundle, const std::vector<S
                             return std::nullopt;
                           return it->second;
                         }});
+    // Reports come in the order of the operations.
+    if (emulator.getOptions().checked)
+      if (auto error = flush())
+        return error;
   }
   return flush();
 }
