@@ -136,7 +136,11 @@ CASES = [
     Case("gelu_4096x4096", program("gelu", [SQUARE], GELU, SQUARE), COPY, HALF, scale=64 / 128, runs=15),
     Case("softmax_512x1024", "softmax_512x1024.mlir", {"onednn": "softmax:512,1024"}, THIRD, "softmax", runs=30),
     Case(
-        "softmax_4096x4096", program("softmax", [SQUARE], SOFTMAX, SQUARE), {"onednn": "softmax:4096,4096"}, THIRD, "softmax"
+        "softmax_4096x4096",
+        program("softmax", [SQUARE], SOFTMAX, SQUARE),
+        {"onednn": "softmax:4096,4096"},
+        THIRD,
+        "softmax",
     ),
     Case(
         "layernorm_512x1024", "layernorm_512x1024.mlir", {"onednn": "layernorm:512,1024"}, THIRD, "layernorm", runs=30
