@@ -21,6 +21,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <functional>
 #include <random>
 #include <sstream>
 #include <sys/resource.h>
@@ -55,8 +57,15 @@ double measure(const std::function<void()> &work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+/// Forgets the peak of this process's memory, where the system can.
+void resetPeak() { std::ofstream("/proc/self/clear_refs") << "5"; }
+
 /// Peak of this process's resident memory.
 int64_t getPeakInBytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind("VmHWM:", 0) == 0)
+      return std::stoll(line.substr(6)) * 1024;
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return int64_t(usage.ru_maxrss) * 1024;
@@ -79,9 +88,10 @@ HostTensor makeInput(const HostArray &array, double scale) {
     } else if (array.dtype == HostType::Float16) {
       uint16_t code = convertDL16ToF16(encodeDL16(value));
       std::memcpy(tensor.data.data() + i * 2, &code, 2);
-    } else {
-      fail("an argument of type " + std::string(getHostTypeName(array.dtype)));
-    }
+    } else if (array.dtype == HostType::BFloat16) {
+      uint16_t code = convertDL16ToBF16(encodeDL16(value));
+      std::memcpy(tensor.data.data() + i * 2, &code, 2);
+    } // others stay zero: numbers of rows, truth values
   }
   return tensor;
 }
@@ -133,7 +143,40 @@ public:
 
   Runtime &getRuntime() { return runtime; }
 
+  /// Elements of two bytes that differ in the two device memories, and the farthest
+  /// two codes in between; buffers of the program only.
+  nlohmann::ordered_json compare(ProgramBench &other) {
+    nlohmann::ordered_json list;
+    for (const DeviceBuffer &buffer : loaded.program.buffers) {
+      const uint8_t *mine = find(buffer.name), *theirs = other.find(buffer.name);
+      int64_t different = 0, farthest = 0;
+      for (int64_t at = 0; at + 2 <= buffer.sizeInBytes; at += 2) {
+        uint16_t a, b;
+        std::memcpy(&a, mine + at, 2);
+        std::memcpy(&b, theirs + at, 2);
+        if (a == b)
+          continue;
+        ++different;
+        auto order = [](uint16_t code) {
+          return code & 0x8000 ? -int64_t(code & 0x7fff) : int64_t(code);
+        };
+        farthest = std::max(farthest, std::abs(order(a) - order(b)));
+      }
+      if (different)
+        list.push_back({{"buffer", buffer.name},
+                        {"of", buffer.sizeInBytes / 2},
+                        {"different", different},
+                        {"codes_apart", farthest}});
+    }
+    return list;
+  }
+
 private:
+  const uint8_t *find(const std::string &buffer) {
+    int64_t start = 0;
+    return runtime.getEmulator().getMemory().find(addresses.at(buffer), start)->getData();
+  }
+
   void copyIn(const CopyIn &copy, const HostTensor &tensor) {
     if (auto error = runtime.copyIn(*layouts[copy.buffer], tensor, addresses.at(copy.buffer)))
       fail(error->message);
@@ -263,12 +306,13 @@ Work makeWork(const std::string &text, unsigned threads) {
 }
 
 const char *kUsage =
-    R"(usage: emulator-bench DIR [--threads N] [--runs N] [--general] [--baseline NAME=KIND:...]
+    R"(usage: emulator-bench DIR [--threads N] [--runs N] [--general | --compare] [--baseline NAME=KIND:...]
 
 Times the launches of the program directory DIR, in turns with each baseline, and
 prints JSON. Kinds: sgemm:COUNT,M,N,K (joined by "+" if several), copy:BYTES,
 softmax:ROWS,COLUMNS, layernorm:ROWS,COLUMNS, reorder:ROWS,COLUMNS (oneDNN).
---general: without the faster paths.
+--general: without the faster paths. --compare: instead of timing, run with and without
+them and say which buffers differ.
 
 example: emulator-bench mm.spyre --threads 2 --baseline blas=sgemm:1,1024,1024,1024
 )";
@@ -280,6 +324,7 @@ int main(int argc, char **argv) {
   EmulatorOptions options;
   options.numThreads = 2;
   int runs = 5;
+  bool compares = false;
   std::vector<std::pair<std::string, std::string>> baselines;
   for (int i = 1; i < argc; ++i) {
     std::string word = argv[i];
@@ -290,6 +335,8 @@ int main(int argc, char **argv) {
       runs = std::max(1, std::atoi(argv[++i]));
     } else if (word == "--general") {
       options.generalPathOnly = true;
+    } else if (word == "--compare") {
+      compares = true;
     } else if (word == "--baseline" && hasValue) {
       std::string text = argv[++i];
       size_t equals = text.find('=');
@@ -312,7 +359,18 @@ int main(int argc, char **argv) {
 
   nlohmann::ordered_json json;
   auto bench = std::make_unique<ProgramBench>(directory, options);
+  if (compares) {
+    options.generalPathOnly = true;
+    ProgramBench general(directory, options);
+    bench->launch();
+    general.launch();
+    json["differences"] = bench->compare(general);
+    std::printf("%s\n", json.dump().c_str());
+    return json["differences"].empty() ? 0 : 1;
+  }
   std::vector<double> seconds;
+  // What copying in took is gone.
+  resetPeak();
   seconds.push_back(measure([&] { bench->launch(); }));
   // Before anything else takes memory: libraries that are compared with do.
   json["device_bytes"] = bench->getRuntime().getEmulator().getMemory().getPeakInBytes();

@@ -7,7 +7,8 @@
 //
 // Allocation is first fit over the gaps between blocks. calloc leaves the pages
 // of a large block unbacked until they are touched, so a tensor costs what is
-// used of it; only checked mode touches all of it.
+// used of it; only checked mode touches all of it. The last large block freed is
+// kept for the next one of its size, with what it held: the pool of the next launch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,16 +17,29 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <sys/mman.h>
 
 using namespace spyre;
 using namespace spyre::runtime;
+
+/// Blocks from here on get large pages, and are kept when they are freed.
+static constexpr int64_t kLargeInBytes = int64_t(8) << 20;
 
 void Block::Free::operator()(uint8_t *pointer) const { std::free(pointer); }
 
 Block::Block(int64_t size, bool shadowed, std::string name)
     : sizeInBytes(size), shadowed(shadowed),
       data(static_cast<uint8_t *>(std::calloc(std::max<int64_t>(size, 1), 1))),
-      name(std::move(name)) {}
+      name(std::move(name)) {
+#ifdef MADV_HUGEPAGE
+  // Sticks of one row lie far apart; with large pages they are found all the same.
+  constexpr uintptr_t kPage = 4096;
+  if (data && size >= kLargeInBytes) {
+    uintptr_t begin = (reinterpret_cast<uintptr_t>(data.get()) + kPage - 1) / kPage * kPage;
+    madvise(reinterpret_cast<void *>(begin), size - kPage, MADV_HUGEPAGE);
+  }
+#endif
+}
 
 Block Block::createUnbacked(int64_t size, std::string name) {
   Block block;
@@ -53,7 +67,15 @@ Result<int64_t> DeviceMemory::insert(int64_t address, int64_t size, const std::s
     return Error{name + ": " + std::to_string(size) + " bytes do not fit in device memory, " +
                  std::to_string(capacity - used) + " of " + std::to_string(capacity) +
                  " bytes are free"};
-  Block block = backed ? Block(size, checked, name) : Block::createUnbacked(size, name);
+  Block block;
+  if (spare && spare->getSizeInBytes() == size) {
+    block = std::move(*spare);
+    block.setName(name);
+  } else {
+    block = backed ? Block(size, checked, name) : Block::createUnbacked(size, name);
+  }
+  if (size >= kLargeInBytes)
+    spare.reset();
   if (backed && !block.getData())
     return Error{name + ": the host has no memory for " + std::to_string(size) + " bytes"};
   block.prepare(size);
@@ -106,6 +128,8 @@ bool DeviceMemory::free(int64_t address) {
   if (it == blocks.end())
     return false;
   used -= it->second.getSizeInBytes();
+  if (!checked && it->second.getSizeInBytes() >= kLargeInBytes)
+    spare = std::move(it->second);
   blocks.erase(it);
   return true;
 }

@@ -201,8 +201,16 @@ std::optional<Error> Runtime::checkSymbols(const sdsc::Descriptor &descriptor,
 std::optional<Error> Runtime::runSteps(const Bundle &bundle, const std::vector<Step> &steps,
                                        const std::vector<int64_t> &arguments, int64_t pool,
                                        std::vector<int64_t> &loopVariables) {
+  std::vector<LaunchRequest> launches;
+  auto flush = [&]() -> std::optional<Error> {
+    auto error = emulator.execute(launches);
+    launches.clear();
+    return error ? std::optional(Error{bundle.directory + "/" + error->message}) : std::nullopt;
+  };
   for (const Step &step : steps) {
     if (const auto *loop = std::get_if<Loop>(&step.content)) {
+      if (auto error = flush())
+        return error;
       loopVariables.push_back(0);
       for (int64_t i = 0; i < loop->count; ++i) {
         loopVariables.back() = i;
@@ -233,17 +241,20 @@ std::optional<Error> Runtime::runSteps(const Bundle &bundle, const std::vector<S
       name += (l ? ", " : ", iteration ") + std::to_string(loopVariables[l]);
     if (auto error = checkSymbols(descriptor->second, bound, name))
       return Error{bundle.directory + "/" + error->message};
-    auto error =
-        emulator.execute(descriptor->second, name, [&](int64_t id) -> std::optional<int64_t> {
-          auto it = std::lower_bound(bound.begin(), bound.end(), std::pair(id, INT64_MIN));
-          if (it == bound.end() || it->first != id)
-            return std::nullopt;
-          return it->second;
-        });
-    if (error)
-      return Error{bundle.directory + "/" + error->message};
+    launches.push_back({&descriptor->second, std::move(name),
+                        [bound = std::move(bound)](int64_t id) -> std::optional<int64_t> {
+                          auto it = std::lower_bound(bound.begin(), bound.end(),
+                                                     std::pair(id, INT64_MIN));
+                          if (it == bound.end() || it->first != id)
+                            return std::nullopt;
+                          return it->second;
+                        }});
+    // Reports come in the order of the operations.
+    if (emulator.getOptions().checked)
+      if (auto error = flush())
+        return error;
   }
-  return std::nullopt;
+  return flush();
 }
 
 /// Whether a buffer an argument is there, large enough, and laid out as the bundle

@@ -54,23 +54,23 @@ inline float decodeDL16(uint16_t code) {
 }
 
 /// The nearest code, ties to the even one; the sign is kept, also of zero.
-/// Branch-free, so that loops over arrays become vector code.
+/// Branch-free and in signed numbers, so that loops over arrays become short vector
+/// code.
 inline uint16_t encodeDL16(float value, DL16Overflow overflow = DL16Overflow::ToInfinity) {
-  constexpr uint32_t kSmallest = (96u << 23) | (1u << 14);
-  constexpr uint32_t kHalfOfSmallest = (95u << 23) | (1u << 14);
-  uint32_t bits = std::bit_cast<uint32_t>(value);
-  uint32_t magnitude = bits & 0x7fffffffu;
-  uint32_t rounded = (magnitude + 0x1fffu + ((magnitude >> 14) & 1u)) >> 14;
-  uint32_t code = rounded - (96u << 9);
+  constexpr int32_t kBase = 96 << 23, kInfinity = 0x7f800000;
+  constexpr int32_t kSmallest = kBase | (1 << 14), kHalfOfSmallest = (95 << 23) | (1 << 14);
+  auto bits = std::bit_cast<int32_t>(value);
+  int32_t magnitude = bits & 0x7fffffff;
   // A finite value may be as large as 2^128; the limit depends on who asks.
-  uint32_t limit = overflow == DL16Overflow::Saturate && magnitude < 0x7f800000u
-                       ? uint32_t(kDL16MaxFiniteCode)
-                       : uint32_t(kDL16InfinityCode);
-  code = code > limit ? limit : code;
+  int32_t limit = overflow == DL16Overflow::Saturate && magnitude < kInfinity
+                      ? kBase + (kDL16MaxFiniteCode << 14)
+                      : kBase + (kDL16InfinityCode << 14);
+  int32_t clamped = magnitude < kSmallest ? kSmallest : magnitude;
+  clamped = clamped > limit ? limit : clamped;
+  int32_t code = ((clamped + 0x1fff + ((clamped >> 14) & 1)) >> 14) - (kBase >> 14);
   // Between zero and the smallest value there is nothing: the nearer of the two.
-  uint32_t small = magnitude > kHalfOfSmallest ? 1u : 0u;
-  code = magnitude < kSmallest ? small : code;
-  uint32_t sign = magnitude > 0x7f800000u ? 0u : (bits >> 16) & 0x8000u;
+  code = magnitude > kHalfOfSmallest ? code : 0;
+  int32_t sign = magnitude > kInfinity ? 0 : (bits >> 16) & 0x8000;
   return static_cast<uint16_t>(code | sign);
 }
 

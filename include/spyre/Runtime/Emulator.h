@@ -131,6 +131,13 @@ private:
   std::unique_ptr<State> state;
 };
 
+/// A descriptor to execute; see Emulator::execute.
+struct LaunchRequest {
+  const sdsc::Descriptor *descriptor = nullptr;
+  std::string name;
+  std::function<std::optional<int64_t>(int64_t)> symbols;
+};
+
 class Emulator {
 public:
   Emulator(Device device, EmulatorOptions options);
@@ -149,6 +156,10 @@ public:
   /// checked mode would report as out of bounds or unaligned.
   std::optional<Error> execute(const sdsc::Descriptor &descriptor, const std::string &name,
                                const std::function<std::optional<int64_t>(int64_t)> &symbols);
+
+  /// The same for a sequence of them, to the same bits; faster, as operations may
+  /// run one after the other on a core before the next core begins.
+  std::optional<Error> execute(const std::vector<LaunchRequest> &launches);
 
   void report(Report report);
   /// Remembers who writes (checked mode); the number goes to the sticks' shadows.

@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -72,6 +73,7 @@ public:
 
   int64_t getSizeInBytes() const { return sizeInBytes; }
   const std::string &getName() const { return name; }
+  void setName(std::string newName) { name = std::move(newName); }
   uint8_t *getData() { return data.get(); }
   const uint8_t *getData() const { return data.get(); }
   bool isShadowed() const { return shadowed; }
@@ -126,6 +128,7 @@ private:
   int64_t capacity, alignment, used = 0, peak = 0;
   bool checked, backed;
   std::map<int64_t, Block> blocks;
+  std::optional<Block> spare; ///< freed last, without checked mode
 };
 
 /// Rounds \p size up to a multiple of \p to.

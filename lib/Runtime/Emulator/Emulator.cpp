@@ -202,3 +202,7 @@ Emulator::execute(const sdsc::Descriptor &descriptor, const std::string &name,
                   const std::function<std::optional<int64_t>(int64_t)> &symbols) {
   return Execution(*this, descriptor, name, symbols).run();
 }
+
+std::optional<Error> Emulator::execute(const std::vector<LaunchRequest> &launches) {
+  return executeChain(*this, pool, launches);
+}

@@ -533,14 +533,14 @@ std::vector<std::vector<int>> Execution::getGroups() const {
 // Running
 //===----------------------------------------------------------------------===//
 
-std::optional<Error> Execution::run() {
+std::optional<Error> Execution::begin() {
   if (auto error = prepare())
     return error;
   if (d.opFunc != "shuffle")
     if (auto problem = checkStructure())
       return Error{name + ": " + *problem};
   int64_t before = emulator.numReports;
-  bool executable = resolveAddresses();
+  executable = resolveAddresses();
   if (!executable) {
     if (emulator.options.checked)
       return std::nullopt;
@@ -550,10 +550,20 @@ std::optional<Error> Execution::run() {
             : emulator.reports[std::min<size_t>(before, emulator.reports.size() - 1)].toString()};
   }
   count();
-  if (emulator.options.countOnly)
+  if (!emulator.options.countOnly)
+    planFast();
+  return std::nullopt;
+}
+
+std::optional<Error> Execution::finish() {
+  if (!executable || emulator.options.countOnly)
     return std::nullopt;
   ++emulator.epoch;
-  if (runFast())
+  if (work.run) {
+    runPlan();
+    return std::nullopt;
+  }
+  if (kernel->structure == Structure::Matmul && runFastMatmul())
     return std::nullopt;
   results.resize(numCores);
   isChecking = emulator.options.checked;
@@ -562,7 +572,7 @@ std::optional<Error> Execution::run() {
   if (d.opFunc == "shuffle") {
     if (auto error = computeShuffle())
       return error;
-  } else if (!computeFastReduction()) {
+  } else {
     emulator.pool.run(numCores, [&](int64_t core) {
       CoreResult &result = results[core];
       switch (kernel->structure) {

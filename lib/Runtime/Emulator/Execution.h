@@ -77,7 +77,27 @@ public:
             const std::function<std::optional<int64_t>(int64_t)> &symbols)
       : emulator(emulator), d(descriptor), name(name), symbols(symbols) {}
 
-  std::optional<Error> run();
+  std::optional<Error> run() {
+    auto error = begin();
+    return error ? error : finish();
+  }
+  /// Everything up to the computing: errors, reports, counters, the clock. Sets
+  /// \c work if cores can compute and store their slices independently.
+  std::optional<Error> begin();
+  /// Computes and stores.
+  std::optional<Error> finish();
+
+  /// A core's slice as places that may be computed in any order; set by the faster
+  /// paths.
+  struct Work {
+    std::function<void(int core, int64_t begin, int64_t end)> run;
+    int64_t places = 1, placesPerJob = 1;
+  };
+  Work work;
+  void runPlan();
+  /// Whether it may run on a core as soon as \p earlier has run on that core.
+  bool canFollow(const Execution &earlier) const;
+  int getNumCores() const { return numCores; }
 
 private:
   // Preparation (Execution.cpp).
@@ -144,14 +164,14 @@ private:
   void finishReduction(const std::vector<int> &group, int core);
   std::optional<std::string> checkStructure() const;
 
-  // Faster ways to the same bits, where they serve; each is false if it does not.
-  // FastPath.cpp:
-  bool runFast();
+  // Faster ways to the same bits, where they serve. FastPath.cpp:
+  void planFast();
   bool canStoreDirectly(bool inPlace) const;
-  // FastPointwise.cpp, FastCopy.cpp, FastReduction.cpp, FastMatmul.cpp:
-  bool runFastPointwise();
-  bool runFastCopy();
-  bool computeFastReduction();
+  // FastPointwise.cpp, FastCopy.cpp, FastReduction.cpp: set \c work if they serve.
+  void planFastPointwise();
+  void planFastCopy();
+  void planFastReduction();
+  // False if it does not serve.
   bool runFastMatmul();
 
   // Storing.
@@ -192,7 +212,12 @@ private:
   std::vector<CoreResult> results;
   bool isChecking = false; ///< checked mode, while rows are read for the kernels
   int32_t record = -1;     ///< of this execution's result
+  bool executable = false; ///< no address is wrong
 };
+
+/// Executes a sequence; what each operation leaves is as if they ran one by one.
+std::optional<Error> executeChain(Emulator &emulator, ThreadPool &pool,
+                                  const std::vector<LaunchRequest> &launches);
 
 template <typename RunFn, typename SplatFn>
 void Execution::visitRow(const Operand &operand, int core, const int64_t *index, int inner,

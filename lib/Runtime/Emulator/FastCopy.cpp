@@ -40,26 +40,26 @@ void turnTile(int64_t width, const uint8_t *from, int64_t fromStride, int64_t st
 
 } // namespace
 
-bool Execution::runFastCopy() {
+void Execution::planFastCopy() {
   if (!d.masks.empty())
-    return runFastPointwise();
+    return planFastPointwise();
   const Operand &out = operands[output], &in = operands[inputs[0]];
   int row = out.stickDim;
   if (row < 0 || inputs.size() != 1 || in.width != out.width ||
       outerDims.size() + 1 > Walk::kMaxLevels ||
       !hasWholeSticks(out, row, rowLength, getRowLanes()))
-    return false;
+    return;
   bool turns = in.stickDim != row;
   int other = in.stickDim;
   if (turns) {
     if (other < 0 || !in.has(row) || in.dims[row].inStick || !out.has(other) || out.width > 4 ||
         !hasWholeSticks(in, other, coreSizes[other], coreSizes[other]))
-      return false;
+      return;
   } else if (!hasWholeSticks(in, row, rowLength, getRowLanes())) {
-    return false;
+    return;
   }
   if (!canStoreDirectly(/*inPlace=*/!turns))
-    return false;
+    return;
 
   Walk walk;
   int64_t perStick = outPerStick;
@@ -79,11 +79,13 @@ bool Execution::runFastCopy() {
       add(static_cast<int>(dim), coreSizes[dim], out.dims[dim].unit, in.dims[dim].unit);
   add(row, rowSticks, out.dims[row].unit, turns ? perStick * in.dims[row].unit : in.dims[row].unit);
   walk.finish(2, /*merge=*/!turns);
-  int64_t places = walk.getNumPlaces();
+  work.places = walk.getNumPlaces();
   int64_t outStride = walk.levels.back().stride[0], inStride = walk.levels.back().stride[1];
 
   if (!turns) {
-    runPlaces(emulator.pool, numCores, places, 1024, [&](int core, int64_t b, int64_t e) {
+    work.placesPerJob = 1024;
+    work.run = [=, this](int core, int64_t b, int64_t e) {
+      const Operand &out = operands[output], &in = operands[inputs[0]];
       walk.forEachRun(b, e, 2, [&](const int64_t *offsets, const int64_t *, int64_t n) {
         uint8_t *to = out.data[core] + offsets[0];
         const uint8_t *from = in.data[core] + offsets[1];
@@ -92,11 +94,10 @@ bool Execution::runFastCopy() {
             std::memcpy(to, from, n * kStickInBytes);
           return;
         }
-        for (int64_t i = 0; i < n; ++i)
-          std::memmove(to + i * outStride, from + i * inStride, kStickInBytes);
+        getVectorFunctions().copySticks(from, inStride, to, outStride, n);
       });
-    });
-    return true;
+    };
+    return;
   }
 
   int rowLevel = 0, otherLevel = 0;
@@ -110,7 +111,9 @@ bool Execution::runFastCopy() {
   // What a row has after its last element.
   std::vector<uint8_t> tail((getRowLanes() - rowLength) * out.width);
   fillUndefinedBytes(tail.data(), static_cast<int64_t>(tail.size()), rowLength);
-  runPlaces(emulator.pool, numCores, places, 16, [&](int core, int64_t b, int64_t e) {
+  work.placesPerJob = 16;
+  work.run = [=, this](int core, int64_t b, int64_t e) {
+    const Operand &out = operands[output], &in = operands[inputs[0]];
     walk.forEachRun(b, e, 2, [&](const int64_t *offsets, const int64_t *index, int64_t n) {
       for (int64_t i = 0; i < n; ++i) {
         int64_t rowBlock = index[rowLevel] + (rowLevel == innermost ? i : 0);
@@ -121,6 +124,5 @@ bool Execution::runFastCopy() {
                  std::min(perStick, coreSizes[other] - otherBlock * perStick), tail);
       }
     });
-  });
-  return true;
+  };
 }

@@ -84,6 +84,19 @@ std::vector<Product> getProducts(const std::vector<Source> &rowSources,
   return products;
 }
 
+/// Room for \p count floats, kept by the thread: tiles come by the hundred, and fresh
+/// memory would cost more than some of them.
+float *getScratch(int64_t count) {
+  thread_local std::unique_ptr<float[]> memory;
+  thread_local int64_t size = 0;
+  if (count > size) {
+    memory.reset();
+    memory = std::make_unique_for_overwrite<float[]>(count);
+    size = count;
+  }
+  return memory.get();
+}
+
 /// One tile to compute.
 struct Tile {
   const Product *product;
@@ -176,7 +189,7 @@ bool Execution::runFastMatmul() {
     int64_t m = tile.rowEnd - tile.rowBegin, n = tile.columnEnd - tile.columnBegin;
     int64_t block = std::min(depth, kContractedBlock);
     int64_t lda = block + kRowPadding, ldb = n + kRowPadding;
-    std::vector<float> a(m * lda), b(block * ldb), c(m * n);
+    float *a = getScratch(m * lda + block * ldb + m * n), *b = a + m * lda, *c = b + block * ldb;
     std::vector<double> sums;
     int64_t xBatch = offsetIn(x, batchDims, tile.batch.data());
     int64_t yBatch = offsetIn(y, batchDims, tile.batch.data());
@@ -191,7 +204,7 @@ bool Execution::runFastMatmul() {
           int64_t slice = row / rows, end = std::min(tile.rowEnd, (slice + 1) * rows);
           int core = groups[product.groups[slice * product.columnSlices]][member];
           const uint8_t *from = x.data[core] + xBatch;
-          float *to = a.data() + (row - tile.rowBegin) * lda;
+          float *to = a + (row - tile.rowBegin) * lda;
           for (int64_t k = k0; k < k1; k += xAlong.perStick) {
             const uint8_t *stick = from + k / xAlong.perStick * xAlong.unit;
             int64_t lanes = std::min(xAlong.perStick, k1 - k);
@@ -209,7 +222,7 @@ bool Execution::runFastMatmul() {
             begin = std::clamp<int64_t>(begin, 0, k1 - k0);
             for (int64_t r = row; begin < stop && r < end; ++r, to += lda)
               std::fill(to + begin, to + stop, static_cast<float>(maskValue));
-            to = a.data() + (row - tile.rowBegin) * lda;
+            to = a + (row - tile.rowBegin) * lda;
           }
           row = end;
         }
@@ -222,7 +235,7 @@ bool Execution::runFastMatmul() {
           int core = groups[product.groups[slice]][member];
           const uint8_t *from = y.data[core] + yBatch + lane / yAlong.perStick * yAlong.unit +
                                 inStick * y.width + k0 * yStep;
-          float *to = b.data() + column - tile.columnBegin;
+          float *to = b + column - tile.columnBegin;
           if (y.format == DataFormat::SEN169_FP16)
             vector.decodeDL16Rows(from, yStep, k1 - k0, lanes, to, ldb);
           else
@@ -230,13 +243,12 @@ bool Execution::runFastMatmul() {
               decodeElements(y.format, from + (k - k0) * yStep, to + (k - k0) * ldb, lanes);
           column += lanes;
         }
-        multiplyMatrices(
-            {m, n, k1 - k0, a.data(), lda, b.data(), ldb, c.data(), n, /*accumulate=*/k0 > 0});
+        multiplyMatrices({m, n, k1 - k0, a, lda, b, ldb, c, n, /*accumulate=*/k0 > 0});
       }
       if (numMembers == 1)
         break;
       if (member == 0) {
-        sums.assign(c.begin(), c.end());
+        sums.assign(c, c + m * n);
         continue;
       }
       for (size_t i = 0; i < sums.size(); ++i)
@@ -251,7 +263,7 @@ bool Execution::runFastMatmul() {
         int64_t lane = column % columns;
         const std::vector<int> &group =
             groups[product.groups[slice * product.columnSlices + column / columns]];
-        const float *from = c.data() + (row - tile.rowBegin) * n + column - tile.columnBegin;
+        const float *from = c + (row - tile.rowBegin) * n + column - tile.columnBegin;
         // In scratchpads every member of the group has its copy of the sum.
         for (size_t member = 0; member < (out.isLX() ? group.size() : 1); ++member) {
           uint8_t *to = out.data[group[member]] + outBatch + lane / outPerStick * outStick;

@@ -16,6 +16,12 @@
 using namespace spyre;
 using namespace spyre::runtime;
 
+namespace {
+constexpr size_t kMaxChain = 64;
+/// Fewer cores would leave threads idle.
+constexpr int kMinChainCores = 8;
+} // namespace
+
 void Walk::finish(int numOperands, bool merge) {
   std::sort(levels.begin(), levels.end(),
             [](const Level &a, const Level &b) { return a.stride[0] > b.stride[0]; });
@@ -54,31 +60,27 @@ bool spyre::runtime::haveSameSteps(const Operand &a, const Operand &b) {
   return true;
 }
 
-namespace {
+static int64_t floorDiv(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
-struct Steps {
-  int64_t unit, count;
-};
-
-/// Steps of whole sticks, large ones first.
-std::vector<Steps> getSteps(const Operand &operand) {
-  std::vector<Steps> steps;
-  for (const OperandDim &dim : operand.dims) {
+OverlapTest::OverlapTest(const Operand &a, const Operand &b)
+    : endA(a.endOffset), endB(b.endOffset), sameSteps(haveSameSteps(a, b)) {
+  if (!sameSteps)
+    return;
+  for (const OperandDim &dim : a.dims) {
     int64_t count = dim.inStick ? (dim.extent + dim.perStick - 1) / dim.perStick : dim.extent;
     if (dim.unit > 0 && count > 1)
       steps.push_back({dim.unit, count});
   }
   std::sort(steps.begin(), steps.end(),
-            [](const Steps &a, const Steps &b) { return a.unit > b.unit; });
-  return steps;
+            [](const Step &a, const Step &b) { return a.unit > b.unit; });
+  spans.assign(steps.size() + 1, kStickInBytes);
+  for (size_t i = steps.size(); i-- > 0;)
+    spans[i] = spans[i + 1] + (steps[i].count - 1) * steps[i].unit;
 }
-
-int64_t floorDiv(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
 /// Whether two sets of sticks with the same steps meet, the second \p distance bytes
 /// behind the first; \p budget bounds the search.
-bool meet(const std::vector<Steps> &steps, const std::vector<int64_t> &spans, size_t level,
-          int64_t distance, int &budget) {
+bool OverlapTest::meet(size_t level, int64_t distance, int &budget) const {
   if (--budget < 0)
     return true;
   if (std::abs(distance) >= spans[level])
@@ -91,26 +93,18 @@ bool meet(const std::vector<Steps> &steps, const std::vector<int64_t> &spans, si
   int64_t first = std::max(-(count - 1), floorDiv(distance - rest + unit - 1, unit));
   int64_t last = std::min(count - 1, floorDiv(distance + rest, unit));
   for (int64_t q = first; q <= last; ++q)
-    if (meet(steps, spans, level + 1, distance - q * unit, budget))
+    if (meet(level + 1, distance - q * unit, budget))
       return true;
   return false;
 }
 
-} // namespace
-
-bool spyre::runtime::mayOverlap(const Operand &a, int64_t startA, const Operand &b,
-                                int64_t startB) {
-  if (startA + a.endOffset <= startB || startB + b.endOffset <= startA)
+bool OverlapTest::mayOverlap(int64_t startA, int64_t startB) const {
+  if (startA + endA <= startB || startB + endB <= startA)
     return false;
-  if (!haveSameSteps(a, b))
+  if (!sameSteps)
     return true;
-  std::vector<Steps> steps = getSteps(a);
-  // Span of what the steps from a level on reach.
-  std::vector<int64_t> spans(steps.size() + 1, kStickInBytes);
-  for (size_t i = steps.size(); i-- > 0;)
-    spans[i] = spans[i + 1] + (steps[i].count - 1) * steps[i].unit;
   int budget = 10000;
-  return meet(steps, spans, 0, startB - startA, budget);
+  return meet(0, startB - startA, budget);
 }
 
 bool spyre::runtime::hasPlainSteps(const Operand &operand, int dim) {
@@ -128,42 +122,139 @@ bool spyre::runtime::hasWholeSticks(const Operand &operand, int dim, int64_t len
          (length + entry.perStick - 1) / entry.perStick * entry.perStick >= lanes;
 }
 
+namespace {
+
+/// All addresses of an operand in device memory, over all cores.
+struct Range {
+  int64_t begin, end;
+  explicit Range(const Operand &operand)
+      : begin(*std::min_element(operand.start.begin(), operand.start.end())),
+        end(*std::max_element(operand.start.begin(), operand.start.end()) + operand.endOffset) {}
+  bool meets(const Range &other) const { return begin < other.end && other.begin < end; }
+};
+
+/// Whether a core's \p a and another core's \p b may share a stick; with
+/// \p sameCore also those of one core.
+bool mayMeet(const Operand &a, const Operand &b, bool sameCore) {
+  if (a.isLX() != b.isLX())
+    return false;
+  size_t countA = a.start.size(), countB = b.start.size();
+  if (a.isLX()) {
+    if (!sameCore)
+      return false;
+    OverlapTest test(a, b);
+    for (size_t core = 0; core < std::min(countA, countB); ++core)
+      if (test.mayOverlap(a.start[core], b.start[core]))
+        return true;
+    return false;
+  }
+  if (!Range(a).meets(Range(b)))
+    return false;
+  OverlapTest test(a, b);
+  for (size_t i = 0; i < countA; ++i)
+    for (size_t j = 0; j < countB; ++j)
+      if ((i != j || sameCore) && test.mayOverlap(a.start[i], b.start[j]))
+        return true;
+  return false;
+}
+
+} // namespace
+
 bool Execution::canStoreDirectly(bool inPlace) const {
   const Operand &out = operands[output];
-  for (int core = 0; core < numCores; ++core)
-    for (int other = 0; other < core; ++other)
-      if (out.block[core] == out.block[other] &&
-          mayOverlap(out, out.start[core], out, out.start[other]))
-        return false;
+  if (mayMeet(out, out, /*sameCore=*/false))
+    return false;
   for (const Operand &in : operands) {
     if (in.position == output)
       continue;
-    bool sameSteps = inPlace && haveSameSteps(in, out);
-    for (int reader = 0; reader < numCores; ++reader)
-      for (int writer = 0; writer < numCores; ++writer) {
-        if (in.block[reader] != out.block[writer])
-          continue;
-        if (sameSteps && reader == writer && in.start[reader] == out.start[writer])
-          continue;
-        if (mayOverlap(in, in.start[reader], out, out.start[writer]))
-          return false;
-      }
+    // The same places on every core: only its own core reads what is written, and
+    // no two cores write the same.
+    if (inPlace && haveSameSteps(in, out) && in.isLX() == out.isLX() && in.start == out.start)
+      continue;
+    if (mayMeet(in, out, /*sameCore=*/true))
+      return false;
   }
   return true;
 }
 
-/// Computes and stores the whole descriptor, or does nothing and returns false.
-bool Execution::runFast() {
+bool Execution::canFollow(const Execution &earlier) const {
+  for (const Operand &mine : operands)
+    for (const Operand &theirs : earlier.operands) {
+      bool iWrite = mine.position == output, theyWrite = theirs.position == earlier.output;
+      if (!iWrite && !theyWrite)
+        continue;
+      // No two cores write the same, so the same places are no other core's.
+      if (mine.isLX() == theirs.isLX() && mine.start == theirs.start && haveSameSteps(mine, theirs))
+        continue;
+      if (mayMeet(mine, theirs, /*sameCore=*/false))
+        return false;
+    }
+  return true;
+}
+
+void Execution::planFast() {
   if (emulator.options.checked || emulator.options.generalPathOnly || d.opFunc == "shuffle")
-    return false;
+    return;
   switch (kernel->structure) {
   case Structure::Pointwise:
-    return runFastPointwise();
+    planFastPointwise();
+    break;
   case Structure::Copy:
-    return runFastCopy();
-  case Structure::Matmul:
-    return runFastMatmul();
+    planFastCopy();
+    break;
+  case Structure::Reduction:
+  case Structure::Exx2:
+    planFastReduction();
+    break;
   default:
-    return false;
+    break;
   }
+}
+
+void Execution::runPlan() {
+  int64_t pieces = std::max<int64_t>(1, (work.places + work.placesPerJob - 1) / work.placesPerJob);
+  emulator.pool.run(numCores * pieces, [&](int64_t i) {
+    int64_t begin = i % pieces * work.placesPerJob;
+    work.run(static_cast<int>(i / pieces), begin, std::min(begin + work.placesPerJob, work.places));
+  });
+}
+
+std::optional<Error> spyre::runtime::executeChain(Emulator &emulator, ThreadPool &pool,
+                                                  const std::vector<LaunchRequest> &launches) {
+  // Operations whose cores need nothing of one another's run core by core: what a
+  // core made is still in the cache when it goes on.
+  std::vector<std::unique_ptr<Execution>> chain;
+  auto flush = [&] {
+    if (chain.size() == 1)
+      chain[0]->runPlan();
+    else if (!chain.empty())
+      pool.run(chain[0]->getNumCores(), [&](int64_t core) {
+        for (const auto &execution : chain)
+          execution->work.run(static_cast<int>(core), 0, execution->work.places);
+      });
+    chain.clear();
+  };
+  for (const LaunchRequest &launch : launches) {
+    auto execution =
+        std::make_unique<Execution>(emulator, *launch.descriptor, launch.name, launch.symbols);
+    std::optional<Error> error = execution->begin();
+    if (!error && execution->work.run) {
+      bool follows = !chain.empty() && chain.size() < kMaxChain &&
+                     chain[0]->getNumCores() == execution->getNumCores() &&
+                     execution->getNumCores() >= kMinChainCores;
+      for (size_t i = 0; follows && i < chain.size(); ++i)
+        follows = execution->canFollow(*chain[i]);
+      if (!follows)
+        flush();
+      chain.push_back(std::move(execution));
+      continue;
+    }
+    flush();
+    if (!error)
+      error = execution->finish();
+    if (error)
+      return error;
+  }
+  flush();
+  return std::nullopt;
 }

@@ -65,24 +65,27 @@ struct Walk {
   }
 };
 
-/// Runs job(core, begin, end) on the pool for all places of all cores, some
-/// \p placesPerJob at a time.
-template <typename Fn>
-void runPlaces(ThreadPool &pool, int numCores, int64_t places, int64_t placesPerJob,
-               const Fn &job) {
-  int64_t pieces = std::max<int64_t>(1, (places + placesPerJob - 1) / placesPerJob);
-  pool.run(numCores * pieces, [&](int64_t i) {
-    int64_t core = i / pieces, begin = i % pieces * placesPerJob;
-    job(static_cast<int>(core), begin, std::min(begin + placesPerJob, places));
-  });
-}
-
 /// Whether elements of \p a and \p b at the same place of the operation are a
 /// constant distance apart on all cores.
 bool haveSameSteps(const Operand &a, const Operand &b);
 
-/// Whether a stick of \p a at \p startA and one of \p b at \p startB may be the same one.
-bool mayOverlap(const Operand &a, int64_t startA, const Operand &b, int64_t startB);
+/// Whether a stick of one operand and one of another may be the same, for any of
+/// their start addresses.
+class OverlapTest {
+public:
+  OverlapTest(const Operand &a, const Operand &b);
+  bool mayOverlap(int64_t startA, int64_t startB) const;
+
+private:
+  struct Step {
+    int64_t unit, count;
+  };
+  bool meet(size_t level, int64_t distance, int &budget) const;
+  int64_t endA, endB;
+  bool sameSteps;
+  std::vector<Step> steps;    ///< of both, if they are the same, large ones first
+  std::vector<int64_t> spans; ///< of what the steps from a level on reach
+};
 
 /// Whether rows along \p dim are made of whole sticks of it, \p lanes lanes of which
 /// all are in memory, and no other dim is in the stick.

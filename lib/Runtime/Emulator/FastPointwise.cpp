@@ -84,13 +84,13 @@ struct WalkMask {
 
 } // namespace
 
-bool Execution::runFastPointwise() {
+void Execution::planFastPointwise() {
   const Operand &out = operands[output];
   int row = out.stickDim;
   if (row < 0 || inputs.size() + 1 > Walk::kMaxOperands ||
       outerDims.size() + 1 > Walk::kMaxLevels ||
       !hasWholeSticks(out, row, rowLength, getRowLanes()))
-    return false;
+    return;
   // A place is as many lanes as the widest stick has.
   std::vector<Lane> lanes{{&out, false, 1, out.dims[row].unit, outPerStick}};
   int64_t placeLanes = outPerStick;
@@ -99,17 +99,17 @@ bool Execution::runFastPointwise() {
     Lane lane{&in, !in.has(row)};
     if (!lane.isSplat) {
       if (!hasWholeSticks(in, row, rowLength, getRowLanes()))
-        return false;
+        return;
       lane.stickUnit = in.dims[row].unit;
       lane.perStick = in.dims[row].perStick;
       placeLanes = std::max(placeLanes, lane.perStick);
     } else if (!hasPlainSteps(in, row)) {
-      return false;
+      return;
     }
     lanes.push_back(lane);
   }
   if (getRowLanes() % placeLanes != 0 || !canStoreDirectly(/*inPlace=*/true))
-    return false;
+    return;
   int numOperands = static_cast<int>(lanes.size());
   for (Lane &lane : lanes)
     lane.sticks = lane.isSplat ? 1 : placeLanes / lane.perStick;
@@ -139,10 +139,12 @@ bool Execution::runFastPointwise() {
     table = getTable(*kernel, constants, lanes[1].operand->format, out.format,
                      places * placeLanes * numCores);
   const VectorFunctions &vector = getVectorFunctions();
-  int64_t placesPerJob = std::max<int64_t>(1, (1 << 15) / placeLanes);
+  work.places = places;
+  work.placesPerJob = std::max<int64_t>(1, (1 << 15) / placeLanes);
 
   if (table) {
-    runPlaces(emulator.pool, numCores, places, placesPerJob, [&](int core, int64_t b, int64_t e) {
+    work.run = [=, this, &vector](int core, int64_t b, int64_t e) {
+      const Operand &out = operands[output];
       walk.forEachRun(b, e, numOperands, [&](const int64_t *offsets, const int64_t *, int64_t n) {
         const uint8_t *from = lanes[1].operand->data[core] + offsets[1];
         uint8_t *to = out.data[core] + offsets[0];
@@ -152,13 +154,14 @@ bool Execution::runFastPointwise() {
           vector.lookup(table->data(), reinterpret_cast<const uint16_t *>(from + i * stride[1]),
                         reinterpret_cast<uint16_t *>(to + i * stride[0]), codes);
       });
-    });
-    return true;
+    };
+    return;
   }
 
   int64_t tilePlaces = std::max<int64_t>(1, kTileLanes / placeLanes);
   int64_t tileLanes = tilePlaces * placeLanes;
-  runPlaces(emulator.pool, numCores, places, placesPerJob, [&](int core, int64_t b, int64_t e) {
+  work.run = [=, this](int core, int64_t b, int64_t e) {
+    const Operand &out = operands[output];
     std::vector<float> buffer(numOperands * tileLanes);
     std::vector<WalkMask> masks;
     for (const sdsc::Mask &mask : d.masks) {
@@ -241,6 +244,5 @@ bool Execution::runFastPointwise() {
                                kernel->saturate);
           }
         });
-  });
-  return true;
+  };
 }

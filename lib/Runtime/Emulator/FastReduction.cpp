@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Fills the partial results of all cores as computeReduction does, some rows at a
-// time and stick by stick, so that neighbours in memory are read together. Each
-// element is added to the same lane in the same order as there.
+// Some rows at a time and stick by stick, so that neighbours in memory are read
+// together. Each element is added to the same lane in the same order as row by row
+// (computeReduction). Reductions that cores share are left to that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,156 +26,203 @@ namespace {
 /// Rows of a result whose sums are under way together.
 constexpr int64_t kRowsAtOnce = 64;
 
+/// The input of a reduction as its rows need it.
+struct Source {
+  const Operand *x = nullptr;
+  int64_t length = 0, perStick = 1, numSticks = 1;
+  std::vector<sdsc::Mask> masks;
+  float maskValue = 0;
+  std::vector<int64_t> reducedOffsets; ///< of the rows that one result row takes in
+  std::vector<int64_t> rowOffsets;     ///< of the result's rows
+
+  /// \p count elements of a stick, in memory or in \p buffer.
+  const float *load(const uint8_t *data, int64_t offset, int64_t stick, int64_t count,
+                    int64_t origin, float *buffer) const {
+    const uint8_t *from = data + offset + stick * x->dims[x->stickDim].unit;
+    if (x->format == DataFormat::IEEE_FP32 && masks.empty())
+      return reinterpret_cast<const float *>(from);
+    decodeElements(x->format, from, buffer, count);
+    int64_t limit = std::min(count, length - stick * perStick);
+    for (const sdsc::Mask &mask : masks) {
+      int64_t begin = mask.firstInvalid - origin - stick * perStick;
+      if (limit > 0)
+        std::fill(buffer + std::clamp<int64_t>(begin, 0, limit),
+                  buffer + std::clamp<int64_t>(begin + mask.count, 0, limit), maskValue);
+    }
+    return buffer;
+  }
+};
+
+/// What \p rows rows leave, \p perRow numbers a row.
+void reduceRows(const Source &source, Combine combine, bool pair, const uint8_t *data,
+                const int64_t *starts, int64_t rows, int64_t origin, double *results) {
+  const VectorFunctions &vector = getVectorFunctions();
+  float buffer[kStickInBytes];
+  float neutral = combine == Combine::Max ? -INFINITY : INFINITY;
+  int64_t perRow = pair ? 2 : 1;
+  bool onCodes = combine != Combine::Sum && source.x->format == DataFormat::SEN169_FP16 &&
+                 source.masks.empty();
+  std::fill_n(results, rows * perRow, combine == Combine::Sum ? 0.0 : double(neutral));
+  for (int64_t offset : source.reducedOffsets) {
+    LaneSums sums[kRowsAtOnce];
+    float extremes[kRowsAtOnce];
+    bool hasNaN[kRowsAtOnce] = {};
+    std::fill_n(extremes, rows, neutral);
+    int16_t keys[kRowsAtOnce][kCodeLanes];
+    std::fill_n(keys[0], rows * kCodeLanes, codeToKey(encodeDL16(neutral)));
+    for (int64_t stick = 0; stick < source.numSticks; ++stick) {
+      int64_t count = std::min(source.perStick, source.length - stick * source.perStick);
+      for (int64_t r = 0; r < rows; ++r) {
+        if (onCodes) {
+          const auto *row = reinterpret_cast<const uint16_t *>(
+              data + starts[r] + offset + stick * source.x->dims[source.x->stickDim].unit);
+          if (combine == Combine::Max)
+            vector.largestCodes(row, count, keys[r]);
+          else
+            vector.smallestCodes(row, count, keys[r]);
+          continue;
+        }
+        const float *row = source.load(data, starts[r] + offset, stick, count, origin, buffer);
+        if (combine == Combine::Sum) {
+          vector.addRow(row, count, sums[r].sum);
+          if (pair)
+            vector.addSquares(row, count, sums[r].squares);
+        } else if (combine == Combine::Max) {
+          extremes[r] = vector.largest(row, count, extremes[r], hasNaN[r]);
+        } else {
+          extremes[r] = vector.smallest(row, count, extremes[r], hasNaN[r]);
+        }
+      }
+    }
+    for (int64_t r = 0; r < rows; ++r) {
+      double *to = results + r * perRow;
+      if (combine == Combine::Sum) {
+        to[0] += LaneSums::combine(sums[r].sum);
+        if (pair)
+          to[1] += LaneSums::combine(sums[r].squares);
+        continue;
+      }
+      float extreme = hasNaN[r] ? NAN : extremes[r];
+      if (onCodes)
+        extreme = decodeDL16(keyToCode(combine == Combine::Max
+                                           ? *std::max_element(keys[r], keys[r] + kCodeLanes)
+                                           : *std::min_element(keys[r], keys[r] + kCodeLanes)));
+      auto choose = combine == Combine::Max ? maximumOf : minimumOf;
+      to[0] = choose(static_cast<float>(to[0]), extreme);
+    }
+  }
+}
+
+/// The same for a stick of lanes that stay apart.
+void reduceStick(const Source &source, Combine combine, const uint8_t *data, int64_t start,
+                 int64_t stick, int64_t origin, double *results) {
+  const VectorFunctions &vector = getVectorFunctions();
+  float buffer[kStickInBytes];
+  auto add = combine == Combine::Sum   ? vector.addElements
+             : combine == Combine::Max ? vector.maxElements
+                                       : vector.minElements;
+  std::fill_n(results, source.perStick,
+              combine == Combine::Sum   ? 0.0
+              : combine == Combine::Max ? -INFINITY
+                                        : INFINITY);
+  for (int64_t offset : source.reducedOffsets)
+    add(source.load(data, start + offset, stick, source.perStick, origin, buffer), source.perStick,
+        results);
+}
+
 } // namespace
 
-bool Execution::computeFastReduction() {
-  if (emulator.options.checked || emulator.options.generalPathOnly ||
-      (kernel->structure != Structure::Reduction && kernel->structure != Structure::Exx2))
-    return false;
+void Execution::planFastReduction() {
   const Operand &out = operands[output], &x = operands[inputs[0]];
   bool keepsLanes = out.stickDim >= 0, pair = kernel->structure == Structure::Exx2;
   int inner = x.stickDim;
-  if (inner < 0)
-    return false;
-  int64_t length = coreSizes[inner], lanes = keepsLanes ? getRowLanes() : length;
-  if (!hasWholeSticks(x, inner, length, lanes))
-    return false;
-  // Dims of the input that the result lacks are gone through for every row of it.
-  std::vector<unsigned> reduced;
-  int64_t numReduced = 1;
-  for (unsigned dim = 0; dim < d.dims.size(); ++dim)
-    if (int(dim) != inner && x.has(dim) && !out.has(dim)) {
-      reduced.push_back(dim);
-      numReduced *= coreSizes[dim];
-    }
-  std::vector<int64_t> reducedOffsets;
-  std::vector<int64_t> index(d.dims.size(), 0);
-  {
-    Odometer odometer(reduced, coreSizes, index.data());
-    do {
-      int64_t offset = 0;
-      for (unsigned dim : reduced)
-        offset += x.dims[dim].getOffset(index[dim]);
-      reducedOffsets.push_back(offset);
-    } while (odometer.next());
-  }
-  // Masks along other dims than the stick one depend on the place; they are rare.
+  Source source;
+  source.length = inner >= 0 ? coreSizes[inner] : 1;
+  int64_t lanes = keepsLanes ? getRowLanes() : source.length;
+  if (inner < 0 || !hasWholeSticks(x, inner, source.length, lanes) ||
+      !hasPlainSteps(out, out.stickDim) || (keepsLanes && x.dims[inner].perStick != outPerStick) ||
+      int64_t(getGroups().size()) != numCores || !canStoreDirectly(/*inPlace=*/false))
+    return;
+  source.perStick = x.dims[inner].perStick;
+  source.numSticks = (lanes + source.perStick - 1) / source.perStick;
+  source.x = &x;
+  source.masks = d.masks;
+  source.maskValue = static_cast<float>(maskValue);
+  // Masks along other dims depend on the place; they are rare.
   for (const sdsc::Mask &mask : d.masks)
     if (int(*d.findDim(mask.dim)) != inner)
-      return false;
-  const OperandDim &along = x.dims[inner];
-  int64_t perStick = along.perStick, numSticks = (lanes + perStick - 1) / perStick;
-  int64_t perRow = keepsLanes ? lanes : pair ? 2 : 1;
-  Combine combine = kernel->combine;
-  bool sums = combine == Combine::Sum;
-  double neutral = sums ? 0 : combine == Combine::Max ? -INFINITY : INFINITY;
-  const VectorFunctions &vector = getVectorFunctions();
-
-  results.resize(numCores);
-  for (CoreResult &result : results)
-    result.partial.resize(numRows * perRow);
-  int64_t work = numSticks * numReduced;
-  int64_t rowsPerJob = std::clamp<int64_t>(2048 / std::max<int64_t>(work, 1), 1, kRowsAtOnce);
-  // Few long rows that keep their lanes are divided by sticks, too.
-  int64_t sticksPerJob =
-      keepsLanes ? std::clamp<int64_t>(2048 / std::max<int64_t>(numReduced, 1), 1, numSticks)
-                 : numSticks;
-  int64_t stickJobs = (numSticks + sticksPerJob - 1) / sticksPerJob;
-  int64_t rowJobs = (numRows + rowsPerJob - 1) / rowsPerJob;
-
-  emulator.pool.run(numCores * rowJobs * stickJobs, [&](int64_t job) {
-    int core = static_cast<int>(job / (rowJobs * stickJobs));
-    int64_t firstRow = job / stickJobs % rowJobs * rowsPerJob;
-    int64_t rows = std::min(rowsPerJob, numRows - firstRow);
-    int64_t firstStick = job % stickJobs * sticksPerJob;
-    int64_t lastStick = std::min(numSticks, firstStick + sticksPerJob);
-    const uint8_t *data = x.data[core];
-    double *partial = results[core].partial.data() + firstRow * perRow;
-    // Where the rows begin.
-    int64_t starts[kRowsAtOnce];
-    for (int64_t r = 0; r < rows; ++r) {
-      int64_t rest = firstRow + r;
-      starts[r] = 0;
-      for (size_t i = outerDims.size(); i-- > 0; rest /= coreSizes[outerDims[i]])
-        starts[r] += x.dims[outerDims[i]].getOffset(rest % coreSizes[outerDims[i]]);
-    }
-    float buffer[kStickInBytes];
-    // A stick's elements as the operation reads them.
-    auto load = [&](int64_t offset, int64_t stick, int64_t count) -> const float * {
-      const uint8_t *from = data + offset + stick * along.unit;
-      if (x.format == DataFormat::IEEE_FP32 && d.masks.empty())
-        return reinterpret_cast<const float *>(from);
-      decodeElements(x.format, from, buffer, count);
-      for (const sdsc::Mask &mask : d.masks) {
-        int64_t begin = mask.firstInvalid - d.coreToSlice[core][inner] * length - stick * perStick;
-        int64_t limit = std::min(count, length - stick * perStick);
-        if (limit > 0)
-          std::fill(buffer + std::clamp<int64_t>(begin, 0, limit),
-                    buffer + std::clamp<int64_t>(begin + mask.count, 0, limit),
-                    static_cast<float>(maskValue));
-      }
-      return buffer;
-    };
-    if (keepsLanes) {
-      for (int64_t r = 0; r < rows; ++r)
-        for (int64_t stick = firstStick; stick < lastStick; ++stick) {
-          int64_t count = std::min(perStick, lanes - stick * perStick);
-          double *to = partial + r * perRow + stick * perStick;
-          std::fill_n(to, count, neutral);
-          for (int64_t offset : reducedOffsets) {
-            const float *row = load(starts[r] + offset, stick, count);
-            if (sums)
-              vector.addElements(row, count, to);
-            else if (combine == Combine::Max)
-              vector.maxElements(row, count, to);
-            else
-              vector.minElements(row, count, to);
-          }
-        }
       return;
+  auto getOffsets = [&](const Operand &operand, const std::vector<unsigned> &dims) {
+    std::vector<int64_t> offsets, index(d.dims.size(), 0);
+    Odometer odometer(dims, coreSizes, index.data());
+    do {
+      offsets.push_back(0);
+      for (unsigned dim : dims)
+        offsets.back() += operand.dims[dim].getOffset(index[dim]);
+    } while (odometer.next());
+    return offsets;
+  };
+  // Dims of the input that the result lacks are gone through for every row of it.
+  std::vector<unsigned> reduced;
+  for (unsigned dim = 0; dim < d.dims.size(); ++dim)
+    if (int(dim) != inner && x.has(dim) && !out.has(dim))
+      reduced.push_back(dim);
+  source.reducedOffsets = getOffsets(x, reduced);
+  source.rowOffsets = getOffsets(x, outerDims);
+  std::vector<int64_t> outOffsets = getOffsets(out, outerDims);
+
+  int64_t perRow = keepsLanes ? outPerStick : pair ? 2 : 1;
+  auto round = [=, this](const double *from, float *row) {
+    for (int64_t i = 0; i < perRow; ++i) {
+      double value = from[i];
+      if (kernel->scaled || pair)
+        value *= constants[0];
+      if (pair && i == 0 && constants[1] != 0)
+        value = 0;
+      row[i] = std::isnan(value) ? NAN : static_cast<float>(value);
     }
-    std::fill_n(partial, rows * perRow, neutral);
-    for (int64_t offset : reducedOffsets) {
-      LaneSums lanesOf[kRowsAtOnce];
-      float extremes[kRowsAtOnce];
-      bool hasNaN[kRowsAtOnce] = {};
-      std::fill_n(extremes, rows, static_cast<float>(neutral));
-      for (int64_t stick = firstStick; stick < lastStick; ++stick) {
-        int64_t count = std::min(perStick, length - stick * perStick);
-        for (int64_t r = 0; r < rows; ++r) {
-          const float *row = load(starts[r] + offset, stick, count);
-          if (sums) {
-            vector.addRow(row, count, lanesOf[r].sum);
-            if (pair)
-              vector.addSquares(row, count, lanesOf[r].squares);
-          } else if (combine == Combine::Max) {
-            extremes[r] = vector.largest(row, count, extremes[r], hasNaN[r]);
-          } else {
-            extremes[r] = vector.smallest(row, count, extremes[r], hasNaN[r]);
-          }
-        }
+  };
+  int64_t workOfRow = source.numSticks * int64_t(source.reducedOffsets.size());
+  if (keepsLanes) {
+    int64_t outStick = out.dims[out.stickDim].unit, sticks = source.numSticks;
+    work.places = numRows * sticks;
+    work.placesPerJob = std::clamp<int64_t>(1024 / int64_t(source.reducedOffsets.size()), 1, 1024);
+    work.run = [=, this](int core, int64_t begin, int64_t end) {
+      const Operand &out = operands[output];
+      int64_t origin = d.coreToSlice[core][inner] * source.length;
+      double partial[kStickInBytes];
+      float row[kStickInBytes];
+      for (int64_t place = begin; place < end; ++place) {
+        int64_t r = place / sticks, stick = place % sticks;
+        reduceStick(source, kernel->combine, source.x->data[core], source.rowOffsets[r], stick,
+                    origin, partial);
+        round(partial, row);
+        encodeElements(out.format, row, out.data[core] + outOffsets[r] + stick * outStick,
+                       outPerStick, kernel->saturate);
       }
+    };
+    return;
+  }
+  std::vector<float> undefined(outPerStick);
+  fillUndefined(undefined.data(), perRow, outPerStick);
+  work.places = numRows;
+  work.placesPerJob = std::clamp<int64_t>(1024 / std::max<int64_t>(workOfRow, 1), 1, kRowsAtOnce);
+  work.run = [=, this](int core, int64_t begin, int64_t end) {
+    const Operand &out = operands[output];
+    int64_t origin = d.coreToSlice[core][inner] * source.length;
+    double partial[2 * kRowsAtOnce];
+    std::vector<float> row = undefined;
+    uint8_t stick[kStickInBytes];
+    encodeElements(out.format, row.data(), stick, outPerStick, kernel->saturate);
+    for (int64_t first = begin; first < end; first += kRowsAtOnce) {
+      int64_t rows = std::min(kRowsAtOnce, end - first);
+      reduceRows(source, kernel->combine, pair, source.x->data[core],
+                 source.rowOffsets.data() + first, rows, origin, partial);
       for (int64_t r = 0; r < rows; ++r) {
-        double *to = partial + r * perRow;
-        if (sums) {
-          to[0] += LaneSums::combine(lanesOf[r].sum);
-          if (pair)
-            to[1] += LaneSums::combine(lanesOf[r].squares);
-          continue;
-        }
-        // Which NaN wins depends on the order: that of the row.
-        auto choose = combine == Combine::Max ? maximumOf : minimumOf;
-        for (int64_t stick = 0; hasNaN[r] && stick < numSticks; ++stick) {
-          int64_t count = std::min(perStick, length - stick * perStick);
-          const float *row = load(starts[r] + offset, stick, count);
-          if (stick == 0)
-            extremes[r] = static_cast<float>(neutral);
-          for (int64_t i = 0; i < count; ++i)
-            extremes[r] = choose(extremes[r], row[i]);
-        }
-        to[0] = choose(static_cast<float>(to[0]), extremes[r]);
+        round(partial + r * perRow, row.data());
+        encodeElements(out.format, row.data(), stick, perRow, kernel->saturate);
+        std::memcpy(out.data[core] + outOffsets[first + r], stick, kStickInBytes);
       }
     }
-  });
-  return true;
+  };
 }

@@ -282,7 +282,8 @@ void Execution::finishReduction(const std::vector<int> &group, int core) {
         value *= constants[0];
       if (pair && i == 0 && constants[1] != 0)
         value = 0;
-      row[i] = static_cast<float>(value);
+      // Which NaN an order of additions leaves says nothing.
+      row[i] = std::isnan(value) ? NAN : static_cast<float>(value);
     }
     encodeRow(row.data(), result.sticks.data() + r * rowSticks * kStickInBytes);
   }

@@ -65,6 +65,42 @@ void encodePieces(const float *from, int64_t fromStride, int64_t pieces, int64_t
                 saturate);
 }
 
+void encodeRows(const float *from, int64_t fromStride, int64_t rows, int64_t lanes, uint8_t *to,
+                int64_t toStride, bool saturate) {
+  for (int64_t r = 0; r < rows; ++r)
+    encodeCodes(from + r * fromStride, reinterpret_cast<uint16_t *>(to + r * toStride), lanes,
+                saturate);
+}
+
+void spreadCodes(const uint8_t *from, int64_t fromStride, int64_t rows, int64_t lanes, float *to) {
+  for (int64_t r = 0; r < rows; ++r, to += lanes) {
+    uint16_t code;
+    std::memcpy(&code, from + r * fromStride, sizeof(code));
+    float value = decodeDL16(code);
+    for (int64_t i = 0; i < lanes; ++i)
+      to[i] = value;
+  }
+}
+
+void spreadFloats(const uint8_t *from, int64_t fromStride, int64_t rows, int64_t lanes, float *to) {
+  for (int64_t r = 0; r < rows; ++r, to += lanes) {
+    float value;
+    std::memcpy(&value, from + r * fromStride, sizeof(value));
+    for (int64_t i = 0; i < lanes; ++i)
+      to[i] = value;
+  }
+}
+
+/// A stick goes through registers, so that source and target may be the same.
+void copySticks(const uint8_t *from, int64_t fromStride, uint8_t *to, int64_t toStride,
+                int64_t sticks) {
+  for (int64_t i = 0; i < sticks; ++i) {
+    uint8_t stick[kStickInBytes];
+    std::memcpy(stick, from + i * fromStride, kStickInBytes);
+    std::memcpy(to + i * toStride, stick, kStickInBytes);
+  }
+}
+
 /// Four codes a load; results go out in one store, in place or not.
 void lookupCodes(const uint16_t *table, const uint16_t *codes, uint16_t *results, int64_t count) {
   int64_t i = 0;
@@ -135,6 +171,22 @@ float findExtreme(const float *row, int64_t count, float value, bool &hasNaN) {
   return std::bit_cast<float>(toKey(best));
 }
 
+template <bool wantLargest>
+void findExtremeCodes(const uint16_t *codes, int64_t count, int16_t *keys) {
+  int16_t best[kCodeLanes];
+  std::memcpy(best, keys, sizeof(best));
+  auto choose = [](int16_t a, int16_t b) { return (wantLargest ? a > b : a < b) ? a : b; };
+  int64_t i = 0;
+  for (; i + kCodeLanes <= count; i += kCodeLanes) {
+    SPYRE_VECTOR_LOOP
+    for (int64_t j = 0; j < kCodeLanes; ++j)
+      best[j] = choose(codeToKey(codes[i + j]), best[j]);
+  }
+  for (; i < count; ++i)
+    best[0] = choose(codeToKey(codes[i]), best[0]);
+  std::memcpy(keys, best, sizeof(best));
+}
+
 void addEach(const float *row, int64_t count, double *to) {
   for (int64_t i = 0; i < count; ++i)
     to[i] += row[i];
@@ -153,6 +205,10 @@ constexpr VectorFunctions kFunctions = {
     decodePieces,
     decodeRows,
     encodePieces,
+    encodeRows,
+    spreadCodes,
+    spreadFloats,
+    copySticks,
     lookupCodes,
     transposeSticks<uint8_t, kStickInBytes>,
     transposeSticks<uint16_t, kStickInBytes / 2>,
@@ -161,6 +217,8 @@ constexpr VectorFunctions kFunctions = {
     addLanes<true>,
     findExtreme<true>,
     findExtreme<false>,
+    findExtremeCodes<true>,
+    findExtremeCodes<false>,
     addEach,
     chooseEach<true>,
     chooseEach<false>,

@@ -23,6 +23,17 @@ namespace spyre::runtime {
 /// Lanes in which rows are summed, whatever the width of the vector unit.
 inline constexpr int64_t kSumLanes = 8;
 
+/// Lanes in which extremes of DL16 codes are found.
+inline constexpr int64_t kCodeLanes = 16;
+/// DL16 codes as integers in the order of their values, and back.
+inline int16_t codeToKey(uint16_t code) {
+  auto bits = static_cast<int16_t>(code);
+  return static_cast<int16_t>(bits ^ ((bits >> 15) & 0x7fff));
+}
+inline uint16_t keyToCode(int16_t key) {
+  return static_cast<uint16_t>(codeToKey(static_cast<uint16_t>(key)));
+}
+
 /// A row's sums, in lanes: element i goes to lane i % kSumLanes.
 struct LaneSums {
   double sum[kSumLanes] = {};
@@ -46,6 +57,16 @@ struct VectorFunctions {
   /// Piece r: \p lanes values at from + r * fromStride to codes at to + offsets[r].
   void (*encodeDL16Pieces)(const float *from, int64_t fromStride, int64_t pieces, int64_t lanes,
                            uint8_t *to, const int64_t *offsets, bool saturate);
+  void (*encodeDL16Rows)(const float *from, int64_t fromStride, int64_t rows, int64_t lanes,
+                         uint8_t *to, int64_t toStride, bool saturate);
+  /// Row r: \p lanes times the number at from + r * fromStride.
+  void (*spreadDL16)(const uint8_t *from, int64_t fromStride, int64_t rows, int64_t lanes,
+                     float *to);
+  void (*spreadF32)(const uint8_t *from, int64_t fromStride, int64_t rows, int64_t lanes,
+                    float *to);
+  /// Whole sticks, at distances in bytes.
+  void (*copySticks)(const uint8_t *from, int64_t fromStride, uint8_t *to, int64_t toStride,
+                     int64_t sticks);
   void (*lookup)(const uint16_t *table, const uint16_t *codes, uint16_t *results, int64_t count);
   /// to[j] lane i = from[i] lane j, for as many whole sticks as a stick has elements,
   /// \p fromStride and \p toStride bytes apart.
@@ -59,6 +80,10 @@ struct VectorFunctions {
   /// sets \p hasNaN if there is a NaN (the result then means nothing).
   float (*largest)(const float *row, int64_t count, float value, bool &hasNaN);
   float (*smallest)(const float *row, int64_t count, float value, bool &hasNaN);
+  /// The same on DL16 codes, which order like integers.
+  /// keys: kCodeLanes of them, see codeToKey.
+  void (*largestCodes)(const uint16_t *codes, int64_t count, int16_t *keys);
+  void (*smallestCodes)(const uint16_t *codes, int64_t count, int16_t *keys);
   /// Element by element, on what is there.
   void (*addElements)(const float *row, int64_t count, double *to);
   void (*maxElements)(const float *row, int64_t count, double *to);
