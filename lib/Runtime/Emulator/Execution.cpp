@@ -563,7 +563,7 @@ std::optional<Error> Execution::finish() {
     runPlan();
     return std::nullopt;
   }
-  if (kernel->structure == Structure::Matmul && runFastMatmul())
+  if (mayRunFast() && kernel->structure == Structure::Matmul && runFastMatmul())
     return std::nullopt;
   results.resize(numCores);
   isChecking = emulator.options.checked;

@@ -165,6 +165,8 @@ private:
   std::optional<std::string> checkStructure() const;
 
   // Faster ways to the same bits, where they serve. FastPath.cpp:
+  /// False where every step must be seen, or there is no faster way.
+  bool mayRunFast() const;
   void planFast();
   bool canStoreDirectly(bool inPlace) const;
   // FastPointwise.cpp, FastCopy.cpp, FastReduction.cpp: set \c work if they serve.

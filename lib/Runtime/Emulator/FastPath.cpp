@@ -192,8 +192,12 @@ bool Execution::canFollow(const Execution &earlier) const {
   return true;
 }
 
+bool Execution::mayRunFast() const {
+  return !emulator.options.checked && !emulator.options.generalPathOnly && d.opFunc != "shuffle";
+}
+
 void Execution::planFast() {
-  if (emulator.options.checked || emulator.options.generalPathOnly || d.opFunc == "shuffle")
+  if (!mayRunFast())
     return;
   switch (kernel->structure) {
   case Structure::Pointwise:
