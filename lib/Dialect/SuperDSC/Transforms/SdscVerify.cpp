@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Rules 1 to 17 are the MLIR-free library's; those about a module are here.
+// Rules 18 and 19, about a module, are here; all others are the MLIR-free library's.
 //
 //===----------------------------------------------------------------------===//
 
