@@ -147,8 +147,14 @@ void Execution::checkAddresses() {
           if (neighbour != coreOf.end())
             steps[next[dim]].push_back(operand.start[neighbour->second] - operand.start[core]);
         }
-        for (size_t k = 1; k < offsets.size(); ++k)
-          offsets[k] = offsets[k - 1] + (steps[k].empty() ? 0 : getMostFrequent(steps[k]).first);
+        for (size_t k = 1; k < offsets.size(); ++k) {
+          if (steps[k].empty())
+            continue;
+          // In doubt, a dim that the operand lacks does not move it.
+          size_t numZero = std::count(steps[k].begin(), steps[k].end(), 0);
+          bool stays = !operand.has(dim) && 2 * numZero >= steps[k].size();
+          offsets[k] = offsets[k - 1] + (stays ? 0 : getMostFrequent(steps[k]).first);
+        }
         if (!isRegular(offsets))
           offsets = straighten(offsets);
       }
