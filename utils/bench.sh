@@ -22,6 +22,8 @@ machine is busy (load above 1) the figures are printed but not judged.
             the incumbent's published times; judged against fixed limits
   plans     traffic and modelled time of the same programs and more, beside the
             incumbent's; what a worse plan moves (the machine does not matter)
+  clock     the emulator's clock beside every published figure of the device
+            (the machine does not matter)
 
 example: utils/bench.sh compile
 TEXT
@@ -32,6 +34,7 @@ benchmarks() {
   cat <<TABLE
 compile|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/compile.py" --build "$SPYRE_BUILD" --llvm-bin "$(spyre_llvm_bin)"
 plans|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/plans.py" --build "$SPYRE_BUILD"
+clock|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/clock.py" --build "$SPYRE_BUILD"
 TABLE
 }
 
