@@ -239,6 +239,7 @@ FailureOr<rt::Plan> spyre::loadBundlePlan(StringRef dir, MLIRContext &context) {
   // Each descriptor is read once: which symbols it needs, by file.
   llvm::StringMap<std::set<int64_t>> needed;
   llvm::StringSet<> unreadable;
+  sdsc::UnknownFields unknown;
   bundle->function.walk([&](sdscbundle::SdscExecuteOp op) {
     StringRef name = op.getSdscFilename();
     if (needed.contains(name) || unreadable.contains(name))
@@ -248,12 +249,15 @@ FailureOr<rt::Plan> spyre::loadBundlePlan(StringRef dir, MLIRContext &context) {
       unreadable.insert(name);
       return;
     }
+    unknown.add(*descriptor, name.str());
     std::set<int64_t> &ids = needed[name];
     for (const sdsc::Tensor &tensor : descriptor->tensors)
       for (int64_t address : tensor.startAddress)
         if (address < 0)
           ids.insert(address);
   });
+  for (const std::string &message : unknown.getMessages())
+    emitWarning(FileLineColLoc::get(&context, dir, 0, 0)) << message;
   bool complete = unreadable.empty();
   bundle->function.walk([&](sdscbundle::SdscExecuteOp op) {
     std::set<int64_t> missing = needed.lookup(op.getSdscFilename());

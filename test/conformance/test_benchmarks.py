@@ -3,8 +3,8 @@
 # Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
 # Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Nothing is timed here: exponents of known curves, limits at their edges, and
-# data files whose names must agree.
+# Nothing is timed here: exponents of known curves, limits at their edges, data
+# files whose names must agree, and the table of the modelled clock.
 """Tests of judge.py and of the tables of the benchmarks."""
 
 import pathlib
@@ -12,11 +12,14 @@ import sys
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parents[1] / "benchmarks"), str(HERE)]
 
+import clock  # noqa: E402
 import compile as benchmark  # noqa: E402
 import plans  # noqa: E402
 import workloads  # noqa: E402
+from lib.built import BUILD, tool  # noqa: E402
 from judge import Limit, exit_code, exponent, judge, largest, pass_seconds, ratio  # noqa: E402
 
 SIZES = (64, 256, 1024)
@@ -150,3 +153,41 @@ def test_worse_means_above_the_published_figure():
     ours = {"traffic_mb": 10.1, "modelled_us": 103, "compile_s": 0.1}
     assert plans.compare(ours, theirs)["worse"] == ["modelled_us"]
     assert plans.compare(ours, {})["worse"] == []
+
+
+# --- the clock ---------------------------------------------------------------
+
+
+def test_deviations():
+    assert clock.deviation(110, 100) == pytest.approx(10)
+    assert clock.deviation(0, 0) == 0 and clock.deviation(1, 0) is None
+    assert clock.percent(-0.04) == "0.0" and clock.percent(4.04) == "+4.0" and clock.percent(None) == "-"
+
+
+def test_every_published_figure_has_a_kernel_or_a_reason():
+    for row in clock.published()["figures"]:
+        assert row["source"]
+        if "kernels" not in row:
+            assert row["why"] and "published" not in row, row["figure"]
+            continue
+        assert row["measure"] in {*clock.MEASURES, "time", "copy_rate"}, row["figure"]
+        for kind, arguments in row["kernels"]:
+            assert "spyre." in getattr(clock.kernels, kind)(**arguments)
+        # More than rounding needs a reason.
+        assert row["bound_percent"] <= 0.5 or row["note"], row["figure"]
+
+
+@pytest.fixture(scope="module")
+def clock_figures():
+    tool("spyre-run")
+    return clock.collect(BUILD)
+
+
+def test_the_clock_keeps_its_bounds(clock_figures):
+    judged = [row for row in clock_figures[0] if "met" in row]
+    assert judged and not [row for row in judged if not row["met"]]
+
+
+def test_the_page_of_the_clock_is_up_to_date(clock_figures):
+    page = clock.PAGE.read_text()
+    assert page == clock.in_page(page, clock.tables(*clock_figures)), "run benchmarks/clock.py --update"

@@ -16,6 +16,7 @@
 #include "spyre/Dialect/SuperDSC/Transforms/Passes.h"
 #include "spyre/Loader/Loader.h"
 #include "spyre/SuperDSC/DescriptorJson.h"
+#include "spyre/SuperDSC/DeviceLimits.h"
 #include "spyre/Support/AtomicDirectory.h"
 #include "spyre/Support/Nesting.h"
 #include "spyre/Target/SuperDSC/BundleDirectory.h"
@@ -46,8 +47,8 @@ constexpr int kWrongUsage = 2;
 
 const char *const kHelp =
     R"(usage: spyre-translate --sdsc-to-bundle IN.mlir -o DIR [--superdsc-form=2026-06|2026-08]
-                       [--superdsc-provenance[=false]] [--pretty] [--verify]
-       spyre-translate --bundle-to-sdsc DIR [-o OUT.mlir] [--verify]
+                       [--superdsc-provenance[=false]] [--pretty] [--verify] [--device=NAME]
+       spyre-translate --bundle-to-sdsc DIR [-o OUT.mlir] [--verify] [--device=NAME]
        spyre-translate --explain DIR|FILE.json|IN.mlir
 
   --sdsc-to-bundle   write a module with sdsc and sdscbundle operations as a bundle
@@ -61,6 +62,7 @@ const char *const kHelp =
                      (the default; newer form only); =false leaves it out
   --pretty           indent the JSON
   --verify           check the rules of docs/formats/superdsc.md first, as sdsc-verify does
+  --device=NAME      the device variant whose limits --verify checks (default spyre)
 
 example: spyre-translate --bundle-to-sdsc softmax/ | spyre-opt --sdsc-verify
 )";
@@ -72,7 +74,10 @@ struct Options {
   std::string input, output;
   sd::WriteOptions write;
   bool verify = false;
+  ::spyre::Device device = *::spyre::Device::lookup("spyre");
 };
+
+sd::Limits getLimits(const Options &options) { return sd::getLimits(options.device); }
 
 /// Reports \p message as wrong usage.
 int usage(const std::string &message) {
@@ -105,7 +110,12 @@ std::optional<int> parseArguments(int argc, char **argv, Options &options) {
       options.write.pretty = true;
     else if (argument == "--verify")
       options.verify = true;
-    else if (argument == "--superdsc-provenance" || argument == "--superdsc-provenance=true")
+    else if (argument.rfind("--device=", 0) == 0) {
+      std::optional<::spyre::Device> found = ::spyre::Device::lookup(argument.substr(9));
+      if (!found)
+        return usage("unknown device variant '" + argument.substr(9) + "'");
+      options.device = *found;
+    } else if (argument == "--superdsc-provenance" || argument == "--superdsc-provenance=true")
       options.write.provenance = true;
     else if (argument == "--superdsc-provenance=false")
       options.write.provenance = false;
@@ -153,7 +163,7 @@ OwningOpRef<ModuleOp> parseModule(const std::string &path, MLIRContext &context,
 int bundleToSdsc(const Options &options, MLIRContext &context) {
   FailureOr<OwningOpRef<ModuleOp>> module = sdsc::readBundleDirectory(options.input, context);
   if (failed(module) || failed(verify(module->get())) ||
-      (options.verify && failed(sdsc::verifyModule(module->get()))))
+      (options.verify && failed(sdsc::verifyModule(module->get(), getLimits(options)))))
     return kFailed;
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -250,7 +260,7 @@ static int run(const Options &options) {
   switch (options.action) {
   case Action::SdscToBundle: {
     OwningOpRef<ModuleOp> module = parseModule(options.input, context, sourceMgr);
-    if (!module || (options.verify && failed(sdsc::verifyModule(*module))) ||
+    if (!module || (options.verify && failed(sdsc::verifyModule(*module, getLimits(options)))) ||
         failed(sdsc::writeBundleDirectory(*module, options.output, options.write)))
       return kFailed;
     return 0;

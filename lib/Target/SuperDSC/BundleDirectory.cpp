@@ -154,6 +154,7 @@ FailureOr<OwningOpRef<ModuleOp>> mlir::sdsc::readBundleDirectory(StringRef dir,
   builder.setInsertionPoint(bundle->function);
   llvm::StringSet<> seen;
   LogicalResult result = success();
+  sd::UnknownFields unknown;
   module.walk([&](sdscbundle::SdscExecuteOp op) {
     StringRef name = op.getSdscFilename();
     if (!seen.insert(name).second)
@@ -163,6 +164,7 @@ FailureOr<OwningOpRef<ModuleOp>> mlir::sdsc::readBundleDirectory(StringRef dir,
       result = failure();
       return;
     }
+    unknown.add(*descriptor, name.str());
     // The place in the user's program, where the file tells it.
     llvm::SmallString<128> path(dir);
     llvm::sys::path::append(path, name);
@@ -175,5 +177,7 @@ FailureOr<OwningOpRef<ModuleOp>> mlir::sdsc::readBundleDirectory(StringRef dir,
   });
   if (failed(result))
     return failure();
+  for (const std::string &message : unknown.getMessages())
+    emitWarning(FileLineColLoc::get(&context, dir, 0, 0)) << message;
   return std::move(bundle->module);
 }

@@ -11,7 +11,7 @@
 
 #include "spyre/Dialect/SuperDSC/Transforms/Passes.h"
 
-#include "spyre/SuperDSC/Verify.h"
+#include "spyre/SuperDSC/DeviceLimits.h"
 #include "spyre/Target/SuperDSC/DescriptorConversion.h"
 
 #include "mlir/IR/SymbolTable.h"
@@ -23,7 +23,7 @@ namespace mlir::sdsc {
 #define GEN_PASS_DEF_SDSCVERIFYPASS
 #include "spyre/Dialect/SuperDSC/Transforms/Passes.h.inc"
 
-static LogicalResult verifyDescriptorOp(DescriptorOp op) {
+static LogicalResult verifyDescriptorOp(DescriptorOp op, const ::spyre::sdsc::Limits &limits) {
   FailureOr<::spyre::sdsc::Descriptor> descriptor = toDescriptor(op);
   if (failed(descriptor))
     return failure();
@@ -31,7 +31,7 @@ static LogicalResult verifyDescriptorOp(DescriptorOp op) {
   for (AllocateOp allocate : op.getBody().getOps<AllocateOp>())
     allocations.push_back(allocate);
   LogicalResult result = success();
-  for (const ::spyre::sdsc::Violation &violation : verifyDescriptor(*descriptor)) {
+  for (const ::spyre::sdsc::Violation &violation : verifyDescriptor(*descriptor, limits)) {
     Operation *place = violation.tensor < 0 ? op.getOperation() : allocations[violation.tensor];
     InFlightDiagnostic diagnostic = violation.isWarning ? place->emitWarning() : place->emitError();
     diagnostic << violation.message << " [SDSC-" << violation.rule << "]";
@@ -63,12 +63,12 @@ static LogicalResult verifyExecution(sdscbundle::SdscExecuteOp op, SymbolTable &
   return diagnostic;
 }
 
-LogicalResult verifyModule(ModuleOp module) {
+LogicalResult verifyModule(ModuleOp module, const ::spyre::sdsc::Limits &limits) {
   LogicalResult result = success();
   bool hasDescriptors = false;
   for (DescriptorOp op : module.getOps<DescriptorOp>()) {
     hasDescriptors = true;
-    if (failed(verifyDescriptorOp(op)))
+    if (failed(verifyDescriptorOp(op, limits)))
       result = failure();
   }
   if (!hasDescriptors)
@@ -83,8 +83,14 @@ LogicalResult verifyModule(ModuleOp module) {
 
 namespace {
 struct SdscVerifyPass : impl::SdscVerifyPassBase<SdscVerifyPass> {
+  using SdscVerifyPassBase::SdscVerifyPassBase;
   void runOnOperation() override {
-    if (failed(verifyModule(getOperation())))
+    std::optional<::spyre::Device> found = ::spyre::Device::lookup(device);
+    if (!found) {
+      getOperation().emitError() << "unknown device variant '" << device << "'";
+      return signalPassFailure();
+    }
+    if (failed(verifyModule(getOperation(), ::spyre::sdsc::getLimits(*found))))
       return signalPassFailure();
     markAllAnalysesPreserved();
   }

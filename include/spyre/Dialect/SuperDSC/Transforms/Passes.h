@@ -12,6 +12,8 @@
 #ifndef SPYRE_DIALECT_SUPERDSC_TRANSFORMS_PASSES_H
 #define SPYRE_DIALECT_SUPERDSC_TRANSFORMS_PASSES_H
 
+#include "spyre/SuperDSC/Verify.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
@@ -23,7 +25,8 @@ namespace mlir::sdsc {
 
 /// What the pass sdsc-verify does, for tools that hold a module: emits all
 /// violations, fails if there is one.
-LogicalResult verifyModule(ModuleOp module);
+/// \p limits: what the device allows; none are checked without.
+LogicalResult verifyModule(ModuleOp module, const ::spyre::sdsc::Limits &limits = {});
 
 } // namespace mlir::sdsc
 

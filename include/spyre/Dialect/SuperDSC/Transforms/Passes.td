@@ -22,10 +22,12 @@ def SdscVerifyPass : Pass<"sdsc-verify", "::mlir::ModuleOp"> {
     ```mlir
     sdsc.descriptor @sdsc_0 index 0 dims [<mb = 8 in 2>, <out = 100 in 1>]
         layouts [<OUTPUT, [mb, out], stick [out : 64]>] {
-      %Tensor0 = sdsc.allocate "Tensor0" hbm "OUTPUT" [mb, out] scale [1, 1] "SEN169_FP16" at [0, 512]
+      %Tensor0 = sdsc.allocate "Tensor0" hbm "OUTPUT" [mb, out] scale [1, 1] SEN169_FP16 at [0, 512]
       // error: dim out: a core's 100 elements are no multiple of the stick's 64 [SDSC-8]
     ```
   }];
+  let options = [Option<"device", "device", "std::string", /*default=*/"\"spyre\"",
+                        "Device variant whose limits hold (cores, span, scratchpad)">];
 }
 
 #endif // SPYRE_DIALECT_SUPERDSC_TRANSFORMS_PASSES_TD
