@@ -113,8 +113,9 @@ def compare(got, wanted, dtype, function):
     expected = on_device(wanted, dtype)
     same = (got == expected) | (np.isnan(got) & np.isnan(expected))
     if dtype in formats.FLOAT16:
-        # DL16 has one code for infinity and NaN.
-        same |= ~np.isfinite(expected) & ~np.isfinite(got)
+        # DL16 has one code for infinity and NaN; the sign of an infinity counts.
+        neither = ~np.isfinite(expected) & ~np.isfinite(got)
+        same |= neither & (np.isnan(expected) | np.isnan(got))
     if dtype == "float16":
         # DL16 has 65536 for both 65504 and infinity of f16 (docs/developer/numerics.md).
         same |= (np.abs(formats.round_to_dl16(wanted)) == 65536) & (got == np.copysign(65504.0, wanted))
