@@ -218,12 +218,13 @@ def run_numbers(tools, options, reference, scratch, keep):
 def execute(tools, options, program, reference, folder, scratch, keep, wild=False):
     """Runs the bundle of a runnable program and compares. A failed Result, or None.
 
-    `wild`: with values of very different sizes, if the case's one operation allows an exact comparison.
+    `wild`: with values of very different sizes, where single operations allow an exact comparison.
     """
     seed = options.seed * 1000003 + zlib.crc32(json.dumps(reference.case["specs"], sort_keys=True).encode())
-    traits, function = evaluate.traits(program), strict.single_operation(program)
-    with np.errstate(over="ignore", divide="ignore"):
-        inputs, expected = evaluate.run_arrays(program, seed, wild and function and strict.rule(function) is not None)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        inputs, expected = evaluate.run_arrays(program, seed, strict.wild_buffers(program) if wild else ())
+    names, history = l3text.array_names(program), strict.histories(program)
+    steps = {result: history[index] for index, (_, result) in names.items() if result}
     bind = evaluate.binding(program)
     if options.run in ("emulator", "both"):
         outputs, bad = run_emulator(tools, options, folder, bind, inputs, scratch)
@@ -232,7 +233,7 @@ def execute(tools, options, program, reference, folder, scratch, keep, wild=Fals
             return bad
         if keep:
             shutil.copy(outputs, keep / "outputs.npz")
-        bad = compare_numbers(np.load(outputs), expected, traits, "run", function)
+        bad = compare_numbers(np.load(outputs), expected, steps, "run")
         if bad:
             return bad
     if options.run in ("reader", "both"):
@@ -242,7 +243,7 @@ def execute(tools, options, program, reference, folder, scratch, keep, wild=Fals
             return None  # this executor is a help, not the judge
         dtypes = {name: dtype for name, (_, _, dtype) in expected.items()}
         outputs = reader.Outputs({name: evaluate.stored(arrays[name], dtypes[name]) for name in arrays})
-        return compare_numbers(outputs, expected, traits, "reader", function)
+        return compare_numbers(outputs, expected, steps, "reader")
     return None
 
 
@@ -258,8 +259,8 @@ def run_emulator(tools, options, folder, bind, inputs, scratch):
     return outputs, harness.failure_of(harness.run_process(command, options.timeout))
 
 
-def compare_numbers(got, expected, traits, who, function=None):
-    """`function`: the only operation of the case, if there is just one."""
+def compare_numbers(got, expected, steps, who):
+    """`steps`: result -> the operations that it comes from; one alone may have to be exact."""
     for name, (values, mask, dtype) in expected.items():
         if name not in got.files:
             return harness.failed(harness.WRONG, f"{who}: no result {name}")
@@ -271,12 +272,13 @@ def compare_numbers(got, expected, traits, who, function=None):
         picked, wanted = array[mask], values[mask]
         out = evaluate.stored(wanted, dtype)
         reference = wanted if dtype in formats.FLOATS else None
-        if function and strict.rule(function) and dtype in formats.FLOATS - formats.FLOAT8:
+        function = steps[name][0].function if strict.is_single(steps[name]) else None
+        if function and dtype in formats.FLOATS:
             difference = strict.compare(picked, wanted, dtype, function)
-        elif function and strict.rule(function) == "exact" and dtype not in formats.FLOATS:
+        elif function and strict.rule(function) == "exact":
             difference = tolerance.compare(picked, out, dtype, None, tolerance.Traits())
         else:
-            difference = tolerance.compare(picked, out, dtype, reference, traits)
+            difference = tolerance.compare(picked, out, dtype, reference, evaluate.traits(steps[name]))
         if difference:
             written = "" if mask.all() else " (of the written elements)"
             return harness.failed(harness.WRONG, f"{who}: {name}{written} {difference}")

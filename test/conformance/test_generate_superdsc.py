@@ -10,6 +10,7 @@
 
 import argparse
 import gzip
+import importlib.util
 import json
 import math
 
@@ -17,9 +18,13 @@ import generate_superdsc
 import numpy as np
 import pytest
 import superdsc
-from lib import evaluate, formats, frontend, l3text, neutral, neutral_ops, strict
+from lib import evaluate, formats, frontend, harness, l3text, neutral, neutral_ops, strict
 
 KINDS = list(generate_superdsc.KINDS)
+# The fuzzer has the name of the runner that it uses.
+SPEC = importlib.util.spec_from_file_location("fuzz_superdsc", harness.REPOSITORY / "test" / "fuzz" / "superdsc.py")
+fuzz = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(fuzz)
 
 
 def cases(kind, count, seed=5):
@@ -150,9 +155,24 @@ def test_approximations_have_one_ulp():
 
 
 def test_only_single_operations_are_strict():
-    program = neutral.build_program(cases("bundle", 1)[0])
-    assert strict.single_operation(program) is None
-    assert strict.single_operation(neutral.build_program(cases("topk", 1)[0])) in ("topkvalue", "topkindex")
+    for kind, number in (("bundle", None), ("loop", None), ("topk", 1)):
+        program = neutral.build_program(cases(kind, 1)[0])
+        history = strict.histories(program)
+        final = [i for i, buffer in enumerate(program.buffers) if buffer.written and not buffer.read_after_write]
+        assert not any(strict.is_single(history[index]) for index in final) or number
+        assert bool(strict.wild_buffers(program)) == bool(number)
+
+
+def test_merged_cases_keep_their_operations():
+    drawn = [fuzz.as_arguments(case) for kind in ("pointwise", "bundle", "matmul") for case in cases(kind, 3)]
+    merged = fuzz.merge(drawn)
+    parts = [neutral.build_program(case) for case in drawn]
+    program = neutral.build_program(merged)
+    names = [op.function for op in program.operations()]
+    assert names == [op.function for part in parts for op in part.operations()]
+    arguments = [buffer for buffer in program.buffers if buffer.space == "hbm"]
+    assert len(arguments) == sum(buffer.space == "hbm" for part in parts for buffer in part.buffers)
+    assert len({buffer.address for buffer in arguments}) == len(arguments)
 
 
 def test_an_entry_without_files_is_not_compared():

@@ -9,12 +9,15 @@
 # front end, read back into the sdsc dialect and written again (structurally equal),
 # and what was written last runs on the emulator in checked mode against a direct
 # evaluation in float64: exactly where one operation must be exact (lib/strict.py).
-# Every operand is an argument, so that nothing has to be emitted twice; conversion
-# takes many modules a process.
+# Every operand is an argument, so that nothing has to be emitted twice, and many
+# cases make one program, whose processes they share; when it is wrong its cases
+# are judged one by one.
 """Random SuperDSC operations: emit, import, write back, execute, compare with NumPy."""
 
 import argparse
 import concurrent.futures
+import contextlib
+import copy
 import json
 import os
 import pathlib
@@ -31,8 +34,9 @@ import superdsc  # noqa: E402
 
 from lib import frontend, harness, l3text, neutral, neutral_ops, sdsccompare  # noqa: E402
 
-BATCH = 40
-SEPARATOR = "// -----"
+# Cases that are drawn together, and how many of them make one program at most.
+BATCH = 160
+MERGED = 24
 
 
 def as_arguments(case):
@@ -46,53 +50,59 @@ def as_arguments(case):
     return case
 
 
-class Item:
-    """One case on its way."""
+def merge(cases):
+    """One case with the operations of many of the same configuration: each has its own arguments and its own pool."""
+    merged = {**cases[0], "name": f"{cases[0]['name']}..{cases[-1]['name']}", "specs": []}
+    arguments, pool = 0, 0
+    for case in cases:
+        specs = copy.deepcopy(case["specs"])
+        next_argument, next_pool = arguments, pool
+        for spec in neutral_ops.operations(specs):
+            for argument, tensor in zip(spec["args"], spec["host"]["tensors"]):
+                space, address = next(iter(argument["allocation"].items()))
+                if space == "hbm":
+                    number = arguments + argument["arg_index"]
+                    argument["arg_index"] = number
+                    argument["allocation"] = {"hbm": number * neutral_ops.SEGMENT}
+                    next_argument = max(next_argument, number + 1)
+                elif space == "pool":
+                    argument["allocation"] = {"pool": pool + address}
+                    size = neutral_ops.sticks(tensor["layout_device_size"]) * neutral_ops.BYTES_PER_STICK
+                    next_pool = max(next_pool, pool + address + size)
+        merged["specs"] += specs
+        arguments, pool = next_argument, next_pool
+    return merged
 
-    def __init__(self, case, wild):
-        self.case, self.wild = case, wild
-        self.program = l3text.runnable(neutral.build_program(case))
-        self.converted = None
+
+def groups_of(cases):
+    """Cases that can be one program: same configuration, all or none executable, all or none known to the model."""
+    groups = {}
+    for case in cases:
         try:
-            self.text, self.refusal = l3text.write_module(self.program), None
-        except neutral.Inexpressible as error:
-            self.text, self.refusal = None, str(error)
+            bundle = frontend.model(case)
+            known = "files" if bundle.text is not None else "descriptors"
+        except frontend.Unknown:
+            known = None
+        key = (*case["config"].values(), case["executable"], known)
+        groups.setdefault(key, []).append(case)
+    for group in groups.values():
+        for start in range(0, len(group), MERGED):
+            yield group[start : start + MERGED]
 
 
-def convert(tools, items, scratch, timeout):
-    """Converts many modules in one process; a module that fails leaves its item without a text."""
-    for unroll in (True, False):
-        group = [item for item in items if item.text and item.program.config["unroll_loops"] == unroll]
-        if not group:
-            continue
-        config = {"symbolic_args": True, "unroll_loops": unroll}
-        source, target = scratch / f"in{unroll}.mlir", scratch / f"out{unroll}.mlir"
-        source.write_text(f"\n{SEPARATOR}\n".join(item.text for item in group))
-        command = [tools("spyre-opt"), source, "--split-input-file", superdsc.conversion(config), "-o", target]
-        done = harness.run_process(command, timeout)
-        texts = target.read_text().split(SEPARATOR) if done.code == 0 else []
-        if len(texts) == len(group):
-            for item, text in zip(group, texts):
-                item.converted = text
-
-
-def judge(tools, options, item, scratch):
-    """None if the case is right, else a failed Result."""
-    if item.refusal:
-        return harness.failed(harness.REFUSED, item.refusal)
+def judge(tools, options, case, wild, scratch):
+    """None if the case (perhaps a merged one) is right, else a failed Result."""
+    program = l3text.runnable(neutral.build_program(case))
+    planned, converted, back = (scratch / f"{name}.mlir" for name in ("planned", "sdsc", "back"))
     folder, again = scratch / "bundle", scratch / "again"
-    converted = scratch / "sdsc.mlir"
-    if item.converted is None:
-        planned = scratch / "planned.mlir"
-        planned.write_text(item.text)
-        config = {"symbolic_args": True, "unroll_loops": item.program.config["unroll_loops"]}
-        steps = [[tools("spyre-opt"), planned, superdsc.conversion(config), "-o", converted]]
-    else:
-        converted.write_text(item.converted)
-        steps = []
-    translate, back = tools("spyre-translate"), scratch / "back.mlir"
+    try:
+        planned.write_text(l3text.write_module(program))
+    except neutral.Inexpressible as error:
+        return harness.failed(harness.REFUSED, str(error))
+    translate = tools("spyre-translate")
     write = [translate, "--sdsc-to-bundle", "--superdsc-form=2026-06"]
-    steps += [
+    steps = [
+        [tools("spyre-opt"), planned, superdsc.conversion(program.config), "-o", converted],
         [*write, "--verify", converted, "-o", folder],
         [translate, "--bundle-to-sdsc", folder, "-o", back],
         [*write, back, "-o", again],
@@ -110,12 +120,12 @@ def judge(tools, options, item, scratch):
         return harness.failed(harness.WRONG, f"round trip: bundle.mlir line {line} is '{a}', was '{b}'")
     if len(twice) != len(descriptors):
         return harness.failed(harness.WRONG, f"round trip: {len(twice)} descriptors, were {len(descriptors)}")
-    difference = compare_with_model(item.case, descriptors, text)
+    difference = compare_with_model(case, descriptors, text)
     if difference:
         return harness.failed(harness.WRONG, f"model: {difference}")
-    if item.case["executable"]:
-        reference = superdsc.Reference(item.case, None, None)
-        return superdsc.execute(tools, options, item.program, reference, again, scratch, None, item.wild)
+    if case["executable"]:
+        reference = superdsc.Reference(case, None, None)
+        return superdsc.execute(tools, options, program, reference, again, scratch, None, wild)
     return None
 
 
@@ -128,29 +138,42 @@ def compare_with_model(case, descriptors, text):
     return superdsc.compare_with_reference(descriptors, text, reference)
 
 
+def judge_apart(tools, options, case, wild, scratch):
+    """As judge, in a folder of its own; an exception is a failure of the case."""
+    own = pathlib.Path(tempfile.mkdtemp(dir=scratch))
+    try:
+        return harness.judge_safely(lambda c, own: judge(tools, options, c, wild, own), case, own)
+    finally:
+        shutil.rmtree(own, ignore_errors=True)
+
+
 def run_batch(tools, options, numbers, scratch):
     """[(case, failed Result or None)] of some case numbers."""
-    folder = pathlib.Path(tempfile.mkdtemp(dir=scratch))
-    try:
-        # Every third case gets values of very different sizes.
-        items = [
-            Item(as_arguments(generate_superdsc.make(options.seed, n, options.kinds)), n % 3 == 2) for n in numbers
-        ]
-        convert(tools, items, folder, options.timeout)
-        results = []
-        for item in items:
-            own = pathlib.Path(tempfile.mkdtemp(dir=folder))
-            result = harness.judge_safely(lambda i, own: judge(tools, options, i, own), item, own)
-            results.append((item.case, result))
-            if result and options.keep:
-                keep = pathlib.Path(options.keep) / item.case["name"]
+    cases = [as_arguments(generate_superdsc.make(options.seed, number, options.kinds)) for number in numbers]
+    results = []
+    for position, group in enumerate(groups_of(cases)):
+        # Every third program gets values of very different sizes.
+        wild = position % 3 == 2
+        if len(group) > 1 and judge_apart(tools, options, merge(group), wild, scratch) is None:
+            results += [(case, None) for case in group]
+            continue
+        alone = [(case, judge_apart(tools, options, case, wild, scratch)) for case in group]
+        results += alone
+        if len(group) > 1 and not any(result for _, result in alone):
+            result = judge_apart(tools, options, merge(group), wild, scratch)
+            if result:
+                result.reason = f"only together, {len(group)} cases: {result.reason}"
+                results[-1] = (merge(group), result)
+    if options.keep:
+        for case, result in results:
+            if result:
+                keep = pathlib.Path(options.keep) / case["name"]
                 keep.mkdir(parents=True, exist_ok=True)
-                (keep / "case.json").write_text(json.dumps(item.case, indent=1))
-                (keep / "planned.mlir").write_text(item.text or "")
-            shutil.rmtree(own, ignore_errors=True)
-        return results
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+                (keep / "case.json").write_text(json.dumps(case, indent=1))
+                with contextlib.suppress(neutral.Inexpressible):
+                    text = l3text.write_module(l3text.runnable(neutral.build_program(case)))
+                    (keep / "planned.mlir").write_text(text)
+    return results
 
 
 def parse(argv):

@@ -78,10 +78,10 @@ BINARY = {
 }
 
 
-def draw_inputs(program, seed, wild=False):
+def draw_inputs(program, seed, wild=()):
     """Values for every buffer that is read before it is written, exact in its format.
 
-    `wild`: of very different sizes, zeros among them, instead of all near 1.
+    `wild`: indices of buffers whose values are of very different sizes, zeros among them, not all near 1.
     """
     uses = {}
     for op in program.operations():
@@ -104,7 +104,7 @@ def draw_inputs(program, seed, wild=False):
             drawn = formats.round_to_dl16(drawn / 64)
         else:
             drawn = random.standard_normal(shape, dtype=np.float32)
-            if wild:
+            if index in wild:
                 reach = {"float32": 30, "float8_e4m3fn": 6}.get(buffer.dtype, 14)
                 drawn = np.ldexp(drawn, random.integers(-reach, reach + 1, shape))
                 drawn = np.where(random.random(shape) < 0.05, 0, np.clip(drawn, -(2.0**reach), 2.0**reach))
@@ -263,8 +263,8 @@ def contract(x, y, sizes, used):
     return result.reshape([sizes[i] if letters[i] in out else 1 for i in range(rank)])
 
 
-def traits(program):
-    names = {op.function for op in program.operations()}
+def traits(operations):
+    names = {op.function for op in operations}
     return tolerance.Traits(
         matmul=bool(names & tolerance.MATMULS),
         jumps=bool(names & JUMPS),
@@ -282,7 +282,7 @@ def stored(values, dtype):
     return values.astype(formats.STORED[dtype])
 
 
-def run_arrays(program, seed, wild=False):
+def run_arrays(program, seed, wild=()):
     """(inputs for --inputs, expected: name -> (values, mask, dtype), binding arguments by position).
 
     The program must be runnable (l3text.runnable): every array is an argument.

@@ -96,7 +96,7 @@ def bfloat16_to_float32(bits):
 
 def float32_to_bfloat16(values):
     """Bit patterns, nearest even."""
-    values = np.ascontiguousarray(values, dtype=np.float32)
+    values = np.asarray(values, dtype=np.float32, order="C")  # a scalar stays one
     bits = values.view(np.uint32)
     rounded = ((bits.astype(np.uint64) + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
     return np.where(np.isnan(values), np.uint16(0x7FC0), rounded).astype(np.uint16)
@@ -142,7 +142,8 @@ def from_float64(values, dtype):
         order = finite[np.argsort(table[finite], kind="stable")]
         sorted_values = table[order]
         at = np.clip(np.searchsorted(sorted_values, values), 1, len(order) - 1)
-        lower_is_nearer = np.abs(values - sorted_values[at - 1]) <= np.abs(sorted_values[at] - values)
+        below, above = np.abs(values - sorted_values[at - 1]), np.abs(sorted_values[at] - values)
+        lower_is_nearer = (below < above) | ((below == above) & (order[at - 1] % 2 == 0))  # ties to even codes
         return order[np.where(lower_is_nearer, at - 1, at)].astype(np.uint8)
     with np.errstate(over="ignore", invalid="ignore"):
         return values.astype(STORED[dtype])
