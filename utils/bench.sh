@@ -22,13 +22,10 @@ machine is busy (load above 1) the figures are printed but not judged.
             the incumbent's published times; judged against fixed limits
   plans     traffic and modelled time of the same programs and more, beside the
             incumbent's; what a worse plan moves (the machine does not matter)
-<<<<<<< HEAD
   emulator  launches on the emulator, beside OpenBLAS, a memory copy, oneDNN and
             NumPy on two threads, and its memory; judged against fixed limits
-=======
   clock     the emulator's clock beside every published figure of the device
             (the machine does not matter)
->>>>>>> 0cb2fab938e1eda8801841c2d9a9e0c797b4bec3
 
 example: utils/bench.sh compile
 TEXT
@@ -39,11 +36,8 @@ benchmarks() {
   cat <<TABLE
 compile|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/compile.py" --build "$SPYRE_BUILD" --llvm-bin "$(spyre_llvm_bin)"
 plans|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/plans.py" --build "$SPYRE_BUILD"
-<<<<<<< HEAD
 emulator|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/emulator.py" --build "$SPYRE_BUILD"
-=======
 clock|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/clock.py" --build "$SPYRE_BUILD"
->>>>>>> 0cb2fab938e1eda8801841c2d9a9e0c797b4bec3
 TABLE
 }
 
