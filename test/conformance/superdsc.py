@@ -121,14 +121,20 @@ def conversion(config, symbolic=None):
     return f"--convert-spyre-to-superdsc=symbolic-args={flag(symbolic)} unroll-loops={flag(config['unroll_loops'])}"
 
 
-def emit(tools, options, program, folder, symbolic=None, form="2026-06"):
-    """Text -> L3 -> sdsc -> bundle directory. Returns (bundle folder, Result of a failure or None)."""
+def emit(tools, options, program, folder, symbolic=None, form="2026-06", device="spyre"):
+    """Text -> L3 -> sdsc -> bundle directory. Returns (bundle folder, Result of a failure or None).
+
+    What was emitted must keep the format's rules and the limits of `device` ("none": no limits).
+    """
     folder.mkdir(parents=True, exist_ok=True)
     planned, converted, bundle = folder / "planned.mlir", folder / "sdsc.mlir", folder / "program"
     planned.write_text(l3text.write_module(program))
     steps = [
         [tools("spyre-opt"), planned, conversion(program.config, symbolic), "-o", converted],
-        [tools("spyre-translate"), "--sdsc-to-bundle", "--verify", f"--superdsc-form={form}", converted, "-o", bundle],
+        [
+            *[tools("spyre-translate"), "--sdsc-to-bundle", "--verify", f"--device={device}"],
+            *[f"--superdsc-form={form}", converted, "-o", bundle],
+        ],
     ]
     for step in steps:
         bad = harness.failure_of(harness.run_process(step, options.timeout))
@@ -292,7 +298,9 @@ def judge(options, tools):
         keep = harness.keep_folder(options, case)
         try:
             program = neutral.build_program(reference.case)
-            folder, bad = emit(tools, options, program, keep or scratch / "emit")
+            # Addresses drawn at random may lie outside of a scratchpad.
+            device = "spyre" if reference.case.get("executable") else "none"
+            folder, bad = emit(tools, options, program, keep or scratch / "emit", device=device)
         except neutral.Inexpressible as error:
             return harness.failed(harness.REFUSED, str(error))
         if bad:

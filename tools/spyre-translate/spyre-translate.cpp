@@ -62,7 +62,8 @@ const char *const kHelp =
                      (the default; newer form only); =false leaves it out
   --pretty           indent the JSON
   --verify           check the rules of docs/formats/superdsc.md first, as sdsc-verify does
-  --device=NAME      the device variant whose limits --verify checks (default spyre)
+  --device=NAME      the device variant whose limits --verify checks (default spyre);
+                     none: only what holds for every device
 
 example: spyre-translate --bundle-to-sdsc softmax/ | spyre-opt --sdsc-verify
 )";
@@ -74,10 +75,12 @@ struct Options {
   std::string input, output;
   sd::WriteOptions write;
   bool verify = false;
-  ::spyre::Device device = *::spyre::Device::lookup("spyre");
+  std::optional<::spyre::Device> device = ::spyre::Device::lookup("spyre"); ///< nothing: any
 };
 
-sd::Limits getLimits(const Options &options) { return sd::getLimits(options.device); }
+sd::Limits getLimits(const Options &options) {
+  return options.device ? sd::getLimits(*options.device) : sd::Limits();
+}
 
 /// Reports \p message as wrong usage.
 int usage(const std::string &message) {
@@ -111,10 +114,10 @@ std::optional<int> parseArguments(int argc, char **argv, Options &options) {
     else if (argument == "--verify")
       options.verify = true;
     else if (argument.rfind("--device=", 0) == 0) {
-      std::optional<::spyre::Device> found = ::spyre::Device::lookup(argument.substr(9));
-      if (!found)
-        return usage("unknown device variant '" + argument.substr(9) + "'");
-      options.device = *found;
+      std::string name = argument.substr(9);
+      options.device = ::spyre::Device::lookup(name);
+      if (!options.device && name != "none")
+        return usage("unknown device variant '" + name + "'");
     } else if (argument == "--superdsc-provenance" || argument == "--superdsc-provenance=true")
       options.write.provenance = true;
     else if (argument == "--superdsc-provenance=false")
