@@ -24,8 +24,8 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("SPYRE_TEST_DATA") or REPOSITORY / "test" / "data")
 CORPUS = pathlib.Path(__file__).resolve().parent / "corpus"
 
-# One allocation, all memory, one input.
-LIMITS = ["-malloc_limit_mb=512", "-rss_limit_mb=3072", "-timeout=20", "-max_len=16384"]
+# Seeds stay, whether or not the code under the target is instrumented. One allocation, all memory, one input.
+LIMITS = ["-keep_seed=1", "-malloc_limit_mb=512", "-rss_limit_mb=3072", "-timeout=20", "-max_len=16384"]
 
 
 def reference_descriptors():
