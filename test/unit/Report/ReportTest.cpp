@@ -136,7 +136,7 @@ TEST(TraceTest, OperationsAreOnTheirCoresRows) {
       rows.push_back(event);
     else if (event["ph"] == "i")
       host.push_back(event);
-    else if (event["cat"] == "resource")
+    else if (event.value("cat", "") == "resource")
       resources.push_back(event);
     else if (event["ph"] == "X")
       operations.push_back(event);
