@@ -80,7 +80,50 @@ struct WalkMask {
   int level = -1; ///< whose variable it looks at
   bool alongRow = false;
   int64_t begin = 0, end = 0; ///< elements of the core's slice
+
+  /// On the lanes of the place at \p at of the level.
+  void apply(int64_t at, float value, float *lanes, int64_t count) const {
+    if (alongRow)
+      std::fill(lanes + std::clamp<int64_t>(begin - at * count, 0, count),
+                lanes + std::clamp<int64_t>(end - at * count, 0, count), value);
+    else if (at >= begin && at < end)
+      std::fill(lanes, lanes + count, value);
+  }
 };
+
+/// The numbers of \p n places of \p count lanes, \p stride bytes apart: in \p buffer, or
+/// where they are if they \p mayStay there.
+const float *loadPlaces(const Lane &lane, const uint8_t *from, int64_t stride, int64_t n,
+                        int64_t count, float *buffer, bool mayStay) {
+  const VectorFunctions &vector = getVectorFunctions();
+  DataFormat format = lane.operand->format;
+  bool is16 = format == DataFormat::SEN169_FP16, is32 = format == DataFormat::IEEE_FP32;
+  if (lane.isSplat) {
+    if (is16 || is32) {
+      (is16 ? vector.spreadDL16 : vector.spreadF32)(from, stride, n, count, buffer);
+      return buffer;
+    }
+    for (int64_t p = 0; p < n; ++p) {
+      float value;
+      decodeElements(format, from + p * stride, &value, 1);
+      std::fill_n(buffer + p * count, count, value);
+    }
+  } else if (lane.isDense(stride)) {
+    if (is32 && mayStay)
+      return reinterpret_cast<const float *>(from);
+    decodeElements(format, from, buffer, n * count);
+  } else if (lane.sticks == 1 && is16) {
+    vector.decodeDL16Rows(from, stride, n, count, buffer, count);
+  } else if (lane.sticks == 1 && is32) {
+    vector.copySticks(from, stride, reinterpret_cast<uint8_t *>(buffer), kStickInBytes, n);
+  } else {
+    for (int64_t p = 0; p < n; ++p)
+      for (int64_t s = 0; s < lane.sticks; ++s)
+        decodeElements(format, from + p * stride + s * lane.stickUnit,
+                       buffer + p * count + s * lane.perStick, lane.perStick);
+  }
+  return buffer;
+}
 
 } // namespace
 
@@ -160,7 +203,7 @@ void Execution::planFastPointwise() {
 
   int64_t tilePlaces = std::max<int64_t>(1, kTileLanes / placeLanes);
   int64_t tileLanes = tilePlaces * placeLanes;
-  work.run = [=, this](int core, int64_t b, int64_t e) {
+  work.run = [=, this, &vector](int core, int64_t b, int64_t e) {
     const Operand &out = operands[output];
     std::vector<float> buffer(numOperands * tileLanes);
     std::vector<WalkMask> masks;
@@ -178,50 +221,17 @@ void Execution::planFastPointwise() {
           for (int64_t first = 0; first < count; first += tilePlaces) {
             int64_t n = std::min(tilePlaces, count - first);
             const float *in[Walk::kMaxOperands] = {};
-            for (int i = 1; i < numOperands; ++i) {
-              const Lane &lane = lanes[i];
-              const Operand &operand = *lane.operand;
-              const uint8_t *from = operand.data[core] + offsets[i] + first * stride[i];
-              float *to = buffer.data() + i * tileLanes;
-              in[i - 1] = to;
-              if (lane.isSplat) {
-                for (int64_t p = 0; p < n; ++p) {
-                  float value;
-                  decodeElements(operand.format, from + p * stride[i], &value, 1);
-                  int64_t filled = stride[i] == 0 ? n * placeLanes : placeLanes;
-                  std::fill_n(to + p * placeLanes, filled, value);
-                  if (stride[i] == 0)
-                    break;
-                }
-              } else if (lane.isDense(stride[i])) {
-                if (operand.format == DataFormat::IEEE_FP32 && (i > 1 || masks.empty()))
-                  in[i - 1] = reinterpret_cast<const float *>(from);
-                else
-                  decodeElements(operand.format, from, to, n * placeLanes);
-              } else {
-                for (int64_t p = 0; p < n; ++p)
-                  for (int64_t s = 0; s < lane.sticks; ++s)
-                    decodeElements(operand.format, from + p * stride[i] + s * lane.stickUnit,
-                                   to + p * placeLanes + s * lane.perStick, lane.perStick);
-              }
-            }
+            for (int i = 1; i < numOperands; ++i)
+              in[i - 1] = loadPlaces(lanes[i],
+                                     lanes[i].operand->data[core] + offsets[i] + first * stride[i],
+                                     stride[i], n, placeLanes, buffer.data() + i * tileLanes,
+                                     /*mayStay=*/i > 1 || masks.empty());
             for (const WalkMask &mask : masks) {
-              float *to = buffer.data() + tileLanes;
               bool isInner = mask.level == int(walk.levels.size()) - 1;
-              for (int64_t p = 0; p < n; ++p, to += placeLanes) {
-                int64_t at = mask.level < 0 ? 0 : index[mask.level] + (isInner ? first + p : 0);
-                int64_t begin = mask.begin, end = mask.end;
-                if (mask.alongRow) {
-                  begin = std::clamp<int64_t>(begin - at * placeLanes, 0, placeLanes);
-                  end = std::clamp<int64_t>(end - at * placeLanes, 0, placeLanes);
-                } else {
-                  bool hit = at >= begin && at < end;
-                  begin = 0;
-                  end = hit ? placeLanes : 0;
-                }
-                if (begin < end)
-                  std::fill(to + begin, to + end, static_cast<float>(maskValue));
-              }
+              for (int64_t p = 0; p < n; ++p)
+                mask.apply(mask.level < 0 ? 0 : index[mask.level] + (isInner ? first + p : 0),
+                           static_cast<float>(maskValue),
+                           buffer.data() + tileLanes + p * placeLanes, placeLanes);
             }
             uint8_t *to = out.data[core] + offsets[0] + first * stride[0];
             bool dense = lanes[0].isDense(stride[0]);
@@ -235,6 +245,11 @@ void Execution::planFastPointwise() {
               continue;
             if (dense) {
               encodeElements(out.format, values, to, n * placeLanes, kernel->saturate);
+              continue;
+            }
+            if (lanes[0].sticks == 1 && out.format == DataFormat::SEN169_FP16) {
+              vector.encodeDL16Rows(values, placeLanes, n, placeLanes, to, stride[0],
+                                    kernel->saturate);
               continue;
             }
             for (int64_t p = 0; p < n; ++p)
