@@ -15,6 +15,7 @@
 #include "Vector.h"
 
 #include <map>
+#include <memory>
 #include <mutex>
 
 using namespace spyre;
@@ -91,6 +92,14 @@ struct WalkMask {
   }
 };
 
+void prefetch(const uint8_t *data, int64_t bytes) {
+#ifdef __GNUC__
+  constexpr int64_t kLine = 64;
+  for (int64_t at = 0; at < bytes; at += kLine)
+    __builtin_prefetch(data + at);
+#endif
+}
+
 /// The numbers of \p n places of \p count lanes, \p stride bytes apart: in \p buffer, or
 /// where they are if they \p mayStay there.
 const float *loadPlaces(const Lane &lane, const uint8_t *from, int64_t stride, int64_t n,
@@ -112,15 +121,18 @@ const float *loadPlaces(const Lane &lane, const uint8_t *from, int64_t stride, i
     if (is32 && mayStay)
       return reinterpret_cast<const float *>(from);
     decodeElements(format, from, buffer, n * count);
-  } else if (lane.sticks == 1 && is16) {
-    vector.decodeDL16Rows(from, stride, n, count, buffer, count);
-  } else if (lane.sticks == 1 && is32) {
-    vector.copySticks(from, stride, reinterpret_cast<uint8_t *>(buffer), kStickInBytes, n);
   } else {
-    for (int64_t p = 0; p < n; ++p)
-      for (int64_t s = 0; s < lane.sticks; ++s)
-        decodeElements(format, from + p * stride + s * lane.stickUnit,
-                       buffer + p * count + s * lane.perStick, lane.perStick);
+    for (int64_t s = 0; s < lane.sticks; ++s) {
+      const uint8_t *stick = from + s * lane.stickUnit;
+      float *to = buffer + s * lane.perStick;
+      if (is16)
+        vector.decodeDL16Rows(stick, stride, n, lane.perStick, to, count);
+      else if (is32)
+        vector.copySticks(stick, stride, reinterpret_cast<uint8_t *>(to), count * 4, n);
+      else
+        for (int64_t p = 0; p < n; ++p)
+          decodeElements(format, stick + p * stride, to + p * count, lane.perStick);
+    }
   }
   return buffer;
 }
@@ -205,7 +217,7 @@ void Execution::planFastPointwise() {
   int64_t tileLanes = tilePlaces * placeLanes;
   work.run = [=, this, &vector](int core, int64_t b, int64_t e) {
     const Operand &out = operands[output];
-    std::vector<float> buffer(numOperands * tileLanes);
+    auto buffer = std::make_unique_for_overwrite<float[]>(numOperands * tileLanes);
     std::vector<WalkMask> masks;
     for (const sdsc::Mask &mask : d.masks) {
       int dim = static_cast<int>(*d.findDim(mask.dim));
@@ -224,19 +236,24 @@ void Execution::planFastPointwise() {
             for (int i = 1; i < numOperands; ++i)
               in[i - 1] = loadPlaces(lanes[i],
                                      lanes[i].operand->data[core] + offsets[i] + first * stride[i],
-                                     stride[i], n, placeLanes, buffer.data() + i * tileLanes,
+                                     stride[i], n, placeLanes, buffer.get() + i * tileLanes,
                                      /*mayStay=*/i > 1 || masks.empty());
             for (const WalkMask &mask : masks) {
               bool isInner = mask.level == int(walk.levels.size()) - 1;
               for (int64_t p = 0; p < n; ++p)
                 mask.apply(mask.level < 0 ? 0 : index[mask.level] + (isInner ? first + p : 0),
-                           static_cast<float>(maskValue),
-                           buffer.data() + tileLanes + p * placeLanes, placeLanes);
+                           static_cast<float>(maskValue), buffer.get() + tileLanes + p * placeLanes,
+                           placeLanes);
             }
             uint8_t *to = out.data[core] + offsets[0] + first * stride[0];
+            // The next tile comes while this one is computed.
+            for (int i = 0; i < numOperands && first + n < count; ++i)
+              if (lanes[i].isDense(stride[i]))
+                prefetch(lanes[i].operand->data[core] + offsets[i] + (first + n) * stride[i],
+                         n * stride[i]);
             bool dense = lanes[0].isDense(stride[0]);
             bool direct = dense && out.format == DataFormat::IEEE_FP32;
-            float *values = direct ? reinterpret_cast<float *>(to) : buffer.data();
+            float *values = direct ? reinterpret_cast<float *>(to) : buffer.get();
             if (kernel->pointwise)
               kernel->pointwise(in, values, n * placeLanes, constants.data());
             else
@@ -247,16 +264,20 @@ void Execution::planFastPointwise() {
               encodeElements(out.format, values, to, n * placeLanes, kernel->saturate);
               continue;
             }
-            if (lanes[0].sticks == 1 && out.format == DataFormat::SEN169_FP16) {
-              vector.encodeDL16Rows(values, placeLanes, n, placeLanes, to, stride[0],
-                                    kernel->saturate);
-              continue;
+            for (int64_t s = 0; s < lanes[0].sticks; ++s) {
+              const float *from = values + s * outPerStick;
+              uint8_t *stick = to + s * lanes[0].stickUnit;
+              if (out.format == DataFormat::SEN169_FP16)
+                vector.encodeDL16Rows(from, placeLanes, n, outPerStick, stick, stride[0],
+                                      kernel->saturate);
+              else if (out.format == DataFormat::IEEE_FP32)
+                vector.copySticks(reinterpret_cast<const uint8_t *>(from), placeLanes * 4, stick,
+                                  stride[0], n);
+              else
+                for (int64_t p = 0; p < n; ++p)
+                  encodeElements(out.format, from + p * placeLanes, stick + p * stride[0],
+                                 outPerStick, kernel->saturate);
             }
-            for (int64_t p = 0; p < n; ++p)
-              for (int64_t s = 0; s < lanes[0].sticks; ++s)
-                encodeElements(out.format, values + p * placeLanes + s * outPerStick,
-                               to + p * stride[0] + s * lanes[0].stickUnit, outPerStick,
-                               kernel->saturate);
           }
         });
   };
