@@ -17,6 +17,7 @@ sys.path[:0] = [str(HERE.parents[1] / "benchmarks"), str(HERE)]
 
 import clock  # noqa: E402
 import compile as benchmark  # noqa: E402
+import emulator  # noqa: E402
 import plans  # noqa: E402
 import workloads  # noqa: E402
 from lib.built import BUILD, tool  # noqa: E402
@@ -191,3 +192,27 @@ def test_the_clock_keeps_its_bounds(clock_figures):
 def test_the_page_of_the_clock_is_up_to_date(clock_figures):
     page = clock.PAGE.read_text()
     assert page == clock.in_page(page, clock.tables(*clock_figures)), "run benchmarks/clock.py --update"
+
+
+# --- the emulator's speed --------------------------------------------------------
+
+
+def test_products_of_the_layer_have_its_operations():
+    # Two for each weight and position, 204 GFLOP, and attention.
+    weights = 2 * 4096 * 4096 + 2 * 1024 * 4096 + 3 * 12800 * 4096
+    attention = 2 * 32 * 512 * 512 * 128
+    products = [part.split(":")[1].split(",") for part in emulator.GRANITE.split("+")]
+    counted = sum(2 * int(c) * int(m) * int(n) * int(k) for c, m, n, k in products)
+    assert counted == 2 * 512 * weights + 2 * attention
+    assert round(2 * 512 * weights / 1e9) == 204
+
+
+def test_every_case_has_a_limit_and_a_baseline():
+    assert len({case.name for case in emulator.CASES}) == len(emulator.CASES) == len(emulator.LIMITS)
+    for case in emulator.CASES:
+        assert case.baselines and case.most >= 1 and case.runs >= 3
+
+
+@pytest.mark.parametrize("kind", ["softmax", "layernorm", "transpose"])
+def test_numpy_is_timed(kind):
+    assert emulator.numpy_seconds(kind, (64, 64), runs=1) > 0

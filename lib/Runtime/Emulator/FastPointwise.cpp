@@ -15,6 +15,7 @@
 #include "Vector.h"
 
 #include <map>
+#include <memory>
 #include <mutex>
 
 using namespace spyre;
@@ -80,7 +81,61 @@ struct WalkMask {
   int level = -1; ///< whose variable it looks at
   bool alongRow = false;
   int64_t begin = 0, end = 0; ///< elements of the core's slice
+
+  /// On the lanes of the place at \p at of the level.
+  void apply(int64_t at, float value, float *lanes, int64_t count) const {
+    if (alongRow)
+      std::fill(lanes + std::clamp<int64_t>(begin - at * count, 0, count),
+                lanes + std::clamp<int64_t>(end - at * count, 0, count), value);
+    else if (at >= begin && at < end)
+      std::fill(lanes, lanes + count, value);
+  }
 };
+
+void prefetch(const uint8_t *data, int64_t bytes) {
+#ifdef __GNUC__
+  constexpr int64_t kLine = 64;
+  for (int64_t at = 0; at < bytes; at += kLine)
+    __builtin_prefetch(data + at);
+#endif
+}
+
+/// The numbers of \p n places of \p count lanes, \p stride bytes apart: in \p buffer, or
+/// where they are if they \p mayStay there.
+const float *loadPlaces(const Lane &lane, const uint8_t *from, int64_t stride, int64_t n,
+                        int64_t count, float *buffer, bool mayStay) {
+  const VectorFunctions &vector = getVectorFunctions();
+  DataFormat format = lane.operand->format;
+  bool is16 = format == DataFormat::SEN169_FP16, is32 = format == DataFormat::IEEE_FP32;
+  if (lane.isSplat) {
+    if (is16 || is32) {
+      (is16 ? vector.spreadDL16 : vector.spreadF32)(from, stride, n, count, buffer);
+      return buffer;
+    }
+    for (int64_t p = 0; p < n; ++p) {
+      float value;
+      decodeElements(format, from + p * stride, &value, 1);
+      std::fill_n(buffer + p * count, count, value);
+    }
+  } else if (lane.isDense(stride)) {
+    if (is32 && mayStay)
+      return reinterpret_cast<const float *>(from);
+    decodeElements(format, from, buffer, n * count);
+  } else {
+    for (int64_t s = 0; s < lane.sticks; ++s) {
+      const uint8_t *stick = from + s * lane.stickUnit;
+      float *to = buffer + s * lane.perStick;
+      if (is16)
+        vector.decodeDL16Rows(stick, stride, n, lane.perStick, to, count);
+      else if (is32)
+        vector.copySticks(stick, stride, reinterpret_cast<uint8_t *>(to), count * 4, n);
+      else
+        for (int64_t p = 0; p < n; ++p)
+          decodeElements(format, stick + p * stride, to + p * count, lane.perStick);
+    }
+  }
+  return buffer;
+}
 
 } // namespace
 
@@ -160,9 +215,9 @@ void Execution::planFastPointwise() {
 
   int64_t tilePlaces = std::max<int64_t>(1, kTileLanes / placeLanes);
   int64_t tileLanes = tilePlaces * placeLanes;
-  work.run = [=, this](int core, int64_t b, int64_t e) {
+  work.run = [=, this, &vector](int core, int64_t b, int64_t e) {
     const Operand &out = operands[output];
-    std::vector<float> buffer(numOperands * tileLanes);
+    auto buffer = std::make_unique_for_overwrite<float[]>(numOperands * tileLanes);
     std::vector<WalkMask> masks;
     for (const sdsc::Mask &mask : d.masks) {
       int dim = static_cast<int>(*d.findDim(mask.dim));
@@ -178,55 +233,27 @@ void Execution::planFastPointwise() {
           for (int64_t first = 0; first < count; first += tilePlaces) {
             int64_t n = std::min(tilePlaces, count - first);
             const float *in[Walk::kMaxOperands] = {};
-            for (int i = 1; i < numOperands; ++i) {
-              const Lane &lane = lanes[i];
-              const Operand &operand = *lane.operand;
-              const uint8_t *from = operand.data[core] + offsets[i] + first * stride[i];
-              float *to = buffer.data() + i * tileLanes;
-              in[i - 1] = to;
-              if (lane.isSplat) {
-                for (int64_t p = 0; p < n; ++p) {
-                  float value;
-                  decodeElements(operand.format, from + p * stride[i], &value, 1);
-                  int64_t filled = stride[i] == 0 ? n * placeLanes : placeLanes;
-                  std::fill_n(to + p * placeLanes, filled, value);
-                  if (stride[i] == 0)
-                    break;
-                }
-              } else if (lane.isDense(stride[i])) {
-                if (operand.format == DataFormat::IEEE_FP32 && (i > 1 || masks.empty()))
-                  in[i - 1] = reinterpret_cast<const float *>(from);
-                else
-                  decodeElements(operand.format, from, to, n * placeLanes);
-              } else {
-                for (int64_t p = 0; p < n; ++p)
-                  for (int64_t s = 0; s < lane.sticks; ++s)
-                    decodeElements(operand.format, from + p * stride[i] + s * lane.stickUnit,
-                                   to + p * placeLanes + s * lane.perStick, lane.perStick);
-              }
-            }
+            for (int i = 1; i < numOperands; ++i)
+              in[i - 1] = loadPlaces(lanes[i],
+                                     lanes[i].operand->data[core] + offsets[i] + first * stride[i],
+                                     stride[i], n, placeLanes, buffer.get() + i * tileLanes,
+                                     /*mayStay=*/i > 1 || masks.empty());
             for (const WalkMask &mask : masks) {
-              float *to = buffer.data() + tileLanes;
               bool isInner = mask.level == int(walk.levels.size()) - 1;
-              for (int64_t p = 0; p < n; ++p, to += placeLanes) {
-                int64_t at = mask.level < 0 ? 0 : index[mask.level] + (isInner ? first + p : 0);
-                int64_t begin = mask.begin, end = mask.end;
-                if (mask.alongRow) {
-                  begin = std::clamp<int64_t>(begin - at * placeLanes, 0, placeLanes);
-                  end = std::clamp<int64_t>(end - at * placeLanes, 0, placeLanes);
-                } else {
-                  bool hit = at >= begin && at < end;
-                  begin = 0;
-                  end = hit ? placeLanes : 0;
-                }
-                if (begin < end)
-                  std::fill(to + begin, to + end, static_cast<float>(maskValue));
-              }
+              for (int64_t p = 0; p < n; ++p)
+                mask.apply(mask.level < 0 ? 0 : index[mask.level] + (isInner ? first + p : 0),
+                           static_cast<float>(maskValue), buffer.get() + tileLanes + p * placeLanes,
+                           placeLanes);
             }
             uint8_t *to = out.data[core] + offsets[0] + first * stride[0];
+            // The next tile comes while this one is computed.
+            for (int i = 0; i < numOperands && first + n < count; ++i)
+              if (lanes[i].isDense(stride[i]))
+                prefetch(lanes[i].operand->data[core] + offsets[i] + (first + n) * stride[i],
+                         n * stride[i]);
             bool dense = lanes[0].isDense(stride[0]);
             bool direct = dense && out.format == DataFormat::IEEE_FP32;
-            float *values = direct ? reinterpret_cast<float *>(to) : buffer.data();
+            float *values = direct ? reinterpret_cast<float *>(to) : buffer.get();
             if (kernel->pointwise)
               kernel->pointwise(in, values, n * placeLanes, constants.data());
             else
@@ -237,11 +264,20 @@ void Execution::planFastPointwise() {
               encodeElements(out.format, values, to, n * placeLanes, kernel->saturate);
               continue;
             }
-            for (int64_t p = 0; p < n; ++p)
-              for (int64_t s = 0; s < lanes[0].sticks; ++s)
-                encodeElements(out.format, values + p * placeLanes + s * outPerStick,
-                               to + p * stride[0] + s * lanes[0].stickUnit, outPerStick,
-                               kernel->saturate);
+            for (int64_t s = 0; s < lanes[0].sticks; ++s) {
+              const float *from = values + s * outPerStick;
+              uint8_t *stick = to + s * lanes[0].stickUnit;
+              if (out.format == DataFormat::SEN169_FP16)
+                vector.encodeDL16Rows(from, placeLanes, n, outPerStick, stick, stride[0],
+                                      kernel->saturate);
+              else if (out.format == DataFormat::IEEE_FP32)
+                vector.copySticks(reinterpret_cast<const uint8_t *>(from), placeLanes * 4, stick,
+                                  stride[0], n);
+              else
+                for (int64_t p = 0; p < n; ++p)
+                  encodeElements(out.format, from + p * placeLanes, stick + p * stride[0],
+                                 outPerStick, kernel->saturate);
+            }
           }
         });
   };
