@@ -15,7 +15,6 @@ import argparse
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -62,7 +61,9 @@ class Operation:
     def __init__(self, event):
         args = event["args"]
         self.ns, self.cores = event["dur"] * NS_PER_US, args["cores"]
-        self.compute, self.memory, self.ring = (args[f"{part}_us"] * NS_PER_US for part in ("compute", "memory", "ring"))
+        self.compute, self.memory, self.ring = (
+            args[f"{part}_us"] * NS_PER_US for part in ("compute", "memory", "ring")
+        )
         self.read, self.written = args["hbm_read_bytes"], args["hbm_write_bytes"]
 
 
@@ -263,7 +264,12 @@ def tables(table, divisions, programs):
     out += lines(
         ("workload", "MB, theirs", "MB, ours", "µs, theirs", "µs, ours", "deviation %"),
         [
-            (p["workload"], *(f"{v:.1f}" for v in p["traffic"]), *(number(v) for v in p["us"]), percent(deviation(*p["us"][::-1])))
+            (
+                p["workload"],
+                *(f"{v:.1f}" for v in p["traffic"]),
+                *(number(v) for v in p["us"]),
+                percent(deviation(*p["us"][::-1])),
+            )
             for p in programs
         ],
     )

@@ -19,7 +19,9 @@ def layout(shape, order=None):
     """The buffer type without its memory; `order`: the logical dims outer to inner."""
     order = order or list(range(len(shape)))
     last, outer = order[-1], [shape[d] for d in order[:-1]]
-    sizes = [sticks(shape[last]), *outer, STICK] if len(outer) < 2 else [*outer[1:], sticks(shape[last]), outer[0], STICK]
+    sizes = (
+        [sticks(shape[last]), *outer, STICK] if len(outer) < 2 else [*outer[1:], sticks(shape[last]), outer[0], STICK]
+    )
     text = "".join(f"{size}x" for size in shape)
     return f"{text}f16, #spyre.layout<{sizes}, order {order}, SEN169_FP16>"
 

@@ -199,9 +199,8 @@ void Emitter::cutTiles() {
       return false;
     };
     for (unsigned d = 0; d + access.stickRank < access.deviceSizes.size(); ++d) {
-      if (!isStickDim(d) &&
-          std::any_of(loopSteps[i].begin(), loopSteps[i].end(),
-                      [&](const LoopStep &step) { return step.deviceDim == d; }))
+      if (!isStickDim(d) && std::any_of(loopSteps[i].begin(), loopSteps[i].end(),
+                                        [&](const LoopStep &step) { return step.deviceDim == d; }))
         access.deviceSizes[d] = layout::getRange(access.coordinates[d], extents).second + 1;
       if (access.deviceSizes[d] != 1)
         break;

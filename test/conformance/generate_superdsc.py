@@ -19,8 +19,9 @@ import pathlib
 import random
 import sys
 
-from lib import frontend, neutral, neutral_ops
 from lib.random_bundles import Bundles
+
+from lib import frontend, neutral, neutral_ops
 
 # kind -> how often, of all cases. Those with more than one operation are methods of Bundles.
 KINDS = {
@@ -128,7 +129,11 @@ def parse(argv):
     parser.add_argument("--count", type=int, default=300, help="how many cases (default 300)")
     parser.add_argument("--out", required=True, metavar="FILE.json.gz", help="file to write")
     parser.add_argument(
-        "--kinds", type=parse_kinds, default=KINDS, metavar="A,B", help=f"kinds to draw, -A leaves A out: {', '.join(KINDS)}"
+        "--kinds",
+        type=parse_kinds,
+        default=KINDS,
+        metavar="A,B",
+        help=f"kinds to draw, -A leaves A out: {', '.join(KINDS)}",
     )
     return parser.parse_args(argv)
 

@@ -20,8 +20,8 @@ import compile as benchmark  # noqa: E402
 import emulator  # noqa: E402
 import plans  # noqa: E402
 import workloads  # noqa: E402
-from lib.built import BUILD, tool  # noqa: E402
 from judge import Limit, exit_code, exponent, judge, largest, pass_seconds, ratio  # noqa: E402
+from lib.built import BUILD, tool  # noqa: E402
 
 SIZES = (64, 256, 1024)
 

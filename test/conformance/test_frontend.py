@@ -15,6 +15,7 @@ import pathlib
 import re
 
 import pytest
+
 from lib import frontend, frontend_align, frontend_dims, harness, sdsccompare
 
 DATA = pathlib.Path(os.environ.get("SPYRE_TEST_DATA", harness.REPOSITORY / "test" / "data")) / "superdsc"

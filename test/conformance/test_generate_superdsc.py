@@ -18,6 +18,7 @@ import generate_superdsc
 import numpy as np
 import pytest
 import superdsc
+
 from lib import evaluate, formats, frontend, harness, l3text, neutral, neutral_ops, strict
 
 KINDS = list(generate_superdsc.KINDS)

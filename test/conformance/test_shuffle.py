@@ -12,9 +12,9 @@ import json
 import re
 
 import pytest
+from lib.built import LARGE, run, tool
 
 from lib import sdsccompare
-from lib.built import LARGE, run, tool
 
 
 def reference():

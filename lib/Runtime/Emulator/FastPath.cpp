@@ -24,7 +24,7 @@ constexpr int kMinChainCores = 8;
 
 void Walk::finish(int numOperands, bool merge) {
   std::sort(levels.begin(), levels.end(),
-                   [](const Level &a, const Level &b) { return a.stride[0] > b.stride[0]; });
+            [](const Level &a, const Level &b) { return a.stride[0] > b.stride[0]; });
   std::vector<Level> kept;
   for (const Level &level : levels) {
     if (level.extent == 1 && merge)

@@ -185,7 +185,9 @@ class Model:
                 self.has_slices |= space != "pool" and addresses[number][0] != base
                 for address in addresses[number]:
                     if address not in seen:
-                        kind = ("pool", -1, address) if space == "pool" else ("arg", argument["arg_index"], address - base)
+                        kind = (
+                            ("pool", -1, address) if space == "pool" else ("arg", argument["arg_index"], address - base)
+                        )
                         seen[address] = (self.next_id, kind, number)
                         self.known[self.next_id] = kind
                         used.append((self.next_id, number))
@@ -197,9 +199,7 @@ class Model:
                     ids.append(seen[address][0])
                 addresses[number] = ids
         index = len(self.descriptors)
-        self.descriptors.append(
-            frontend_json.descriptor(described, index, spaces, addresses, self.symbolic)
-        )
+        self.descriptors.append(frontend_json.descriptor(described, index, spaces, addresses, self.symbolic))
         return index, used
 
     # --- bundle.mlir ----------------------------------------------------------------
@@ -230,7 +230,8 @@ class Model:
         if self.loop_counts:
             constants += ["%c0 = arith.constant 0 : index", "%c1 = arith.constant 1 : index"]
             constants += [
-                f"%loop_bound_{number} = arith.constant {count} : index" for number, count in enumerate(self.loop_counts)
+                f"%loop_bound_{number} = arith.constant {count} : index"
+                for number, count in enumerate(self.loop_counts)
             ]
         written = set()
         for kind, argument, offset in self.known.values():

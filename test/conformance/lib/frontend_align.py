@@ -241,10 +241,7 @@ def align(spec, elements_of):
         if coordinates[-1].offset:
             raise Unknown("a slice that starts inside a stick (fault 12)")
         raw.append(Access(list(sizes), coordinates, elements))
-    symbols = [
-        Symbol(e["sym"], e["size"], math.gcd(e["split"], e["size"]))
-        for e in spec["host"]["ranges"]
-    ]
+    symbols = [Symbol(e["sym"], e["size"], math.gcd(e["split"], e["size"])) for e in spec["host"]["ranges"]]
     symbols, segments = cut_symbols(symbols, raw)
     accesses = [cut_access(access, segments) for access in raw]
     symbols += name_constants(accesses)
@@ -315,9 +312,7 @@ def cut_access(access, segments):
                     if piece.divisor % low:
                         raise Unknown("a segment across a breakpoint")
                     inner = piece.divisor // low
-                    digits.append(
-                        (piece.factor, Coordinate([Piece(part.name, 1, inner)]), -(-part.size // inner))
-                    )
+                    digits.append((piece.factor, Coordinate([Piece(part.name, 1, inner)]), -(-part.size // inner)))
         digits.sort(key=lambda digit: -digit[0])
         if digits[-1][0] != 1:
             raise Unknown("a step of more than one element in a device dim")

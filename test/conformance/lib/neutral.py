@@ -304,9 +304,7 @@ class Builder:
         splits = [r["split"] if keep else math.gcd(r["split"], r["size"]) for r in ranges_]
         if "shared_weight_unit_bmm" in info:
             self.add_unit_batch(info["shared_weight_unit_bmm"]["batch_dim"], sizes, splits, operands)
-        return Operation(
-            spec["op"], sizes, splits, [i for i, _ in loops], operands, constants, spec["is_reduction"]
-        )
+        return Operation(spec["op"], sizes, splits, [i for i, _ in loops], operands, constants, spec["is_reduction"])
 
     @staticmethod
     def pair_rows(buffer):

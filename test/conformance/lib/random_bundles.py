@@ -234,8 +234,9 @@ class Bundles(Kinds):
             result = whole()
             body = [
                 make_op(function, ranges, [other, x, write(between)], tiled=tiled),
-                make_op(self.random.choice(["abs", "relufwd", "neg"]), ranges, [read(between), write(result)],
-                        tiled=tiled),
+                make_op(
+                    self.random.choice(["abs", "relufwd", "neg"]), ranges, [read(between), write(result)], tiled=tiled
+                ),
             ]
         return [{"kind": "loop", "count": count, "tiled_symbols": tiled, "body": body}]
 

@@ -123,8 +123,11 @@ class Kinds(Draw):
         for position in range(inputs):
             is_mask = function == "where3" and position == 0 and dtype == "float16"
             kind = "bool" if is_mask and self.chance(0.5) else dtype
-            operands.append(self.operand(sizes, stick, kind, broadcast if inputs > 1 or function == "identity" else 0,
-                                         slices, usual))
+            operands.append(
+                self.operand(
+                    sizes, stick, kind, broadcast if inputs > 1 or function == "identity" else 0, slices, usual
+                )
+            )
         result = "bool" if function in COMPARISONS and self.chance(0.6) else dtype
         operands.append(self.operand(sizes, stick, result, 0, slices, usual))
         operands[-1].is_input = False
@@ -377,7 +380,9 @@ class Kinds(Draw):
 
     def single_out(self, ranges, operands):
         """Gives one dim that is in no stick the extent 1: it leaves the iteration, slices keep where they start."""
-        sticks = {operand.dims[operand.order[-1]].symbol for operand in operands if operand.order and operand.order[-1] != -1}
+        sticks = {
+            operand.dims[operand.order[-1]].symbol for operand in operands if operand.order and operand.order[-1] != -1
+        }
         free = [name for name, _, _ in ranges if name not in sticks]
         if not free or any(dim.indirect for operand in operands for dim in operand.dims):
             return ranges, operands

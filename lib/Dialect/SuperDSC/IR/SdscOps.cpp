@@ -323,8 +323,7 @@ ParseResult AllocateOp::parse(OpAsmParser &parser, OperationState &result) {
   DenseI64ArrayAttr scale, addresses;
   if (parser.parseAttribute(name) || parseComponent(parser, component) ||
       parser.parseAttribute(label) || parseNames(parser, dimOrder) ||
-      parser.parseKeyword("scale") || parseNumbers(parser, scale) ||
-      parseFormat(parser, format))
+      parser.parseKeyword("scale") || parseNumbers(parser, scale) || parseFormat(parser, format))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("symbolic")))
     result.addAttribute(getSymbolicAttrName(result.name), builder.getUnitAttr());
@@ -393,7 +392,8 @@ ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &result) {
   FormatAttr format;
   int64_t bits = 0;
   if (parser.parseAttribute(name, getNameAttrName(result.name), result.attributes) ||
-      parseFormat(parser, format) || parser.parseInteger(bits) || parser.parseOptionalAttrDict(result.attributes))
+      parseFormat(parser, format) || parser.parseInteger(bits) ||
+      parser.parseOptionalAttrDict(result.attributes))
     return failure();
   result.addAttribute(getFormatAttrName(result.name), format);
   result.addAttribute(getBitsAttrName(result.name), parser.getBuilder().getI64IntegerAttr(bits));
