@@ -17,7 +17,7 @@ usage() {
 usage: utils/asan.sh [PART ...]
 
 Builds with the sanitizers and runs parts of utils/check.sh (default: lit, unit,
-bad-input, bundles, tier1-O2, unaligned-O2, fuzz); the last line is
+bad-input, bundles, tier1-O2, unaligned-O2, fuzz, fuzz-targets); the last line is
 `N passed, N failed` (`, N skipped`).
 
 example: utils/asan.sh unit fuzz
@@ -34,5 +34,5 @@ export SPYRE_PRESET=asan SPYRE_BUILD=${SPYRE_BUILD:-$here/../build-asan}
 # Running out of memory is an error that programs report themselves.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0:detect_container_overflow=0:detect_odr_violation=0:allocator_may_return_null=1:allow_user_poisoning=0}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
-[ "$#" -gt 0 ] || set -- lit unit bad-input bundles tier1-O2 unaligned-O2 fuzz
+[ "$#" -gt 0 ] || set -- lit unit bad-input bundles tier1-O2 unaligned-O2 fuzz fuzz-targets
 exec "$here/check.sh" "$@"
