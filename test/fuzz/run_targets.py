@@ -111,7 +111,7 @@ def main():
             failed += 1
             if not target.exists():
                 print(f"FAIL {name} is not built in {options.build}")
-    print(f"{passed} passed, {failed} failed")
+    print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 
 

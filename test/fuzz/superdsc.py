@@ -227,7 +227,7 @@ def main(argv=None):
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(failures, indent=1))
     print(f"seed {options.seed}: {options.count} cases in {time.monotonic() - started:.0f} s", file=sys.stderr)
-    print(f"{passed} passed, {len(failures)} failed")
+    print(f"{passed} passed, {len(failures)} failed, 0 skipped")
     return 1 if failures else 0
 
 
