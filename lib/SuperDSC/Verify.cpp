@@ -12,9 +12,11 @@
 
 #include "VerifyInternal.h"
 
+#include "spyre/OpFunc/OpFuncTable.h"
 #include "spyre/SuperDSC/Standard.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace spyre::sdsc {
 
@@ -128,8 +130,8 @@ int64_t Verifier::getExtentInBytes(unsigned tensor) const {
       if (name != d.dims[dim].name || gaps.empty())
         continue;
       int64_t gap = *std::max_element(gaps.begin(), gaps.end());
-      if (isGapPadding(d, t, name, gap))
-        onCore = std::min(onCore, inMemory = std::max<int64_t>(inMemory - gap, 1));
+      if (gap < 0 || isGapPadding(d, t, name, gap))
+        onCore = std::min(onCore, inMemory = std::max<int64_t>(inMemory - std::abs(gap), 1));
       else
         inMemory += gap;
     }
@@ -320,8 +322,30 @@ void Verifier::checkTensor(unsigned index) {
              "the gap of dim " + dim + " has " + str(static_cast<int64_t>(gaps.size())) +
                  " entries, expected " + str(static_cast<int64_t>(expected)),
              position, dim);
+    checkNegativeGap(index, dim, gaps);
   }
   checkMemory(index);
+}
+
+/// Rule 61.
+void Verifier::checkNegativeGap(unsigned index, const std::string &dim,
+                                const std::vector<int64_t> &gaps) {
+  auto negative = std::find_if(gaps.begin(), gaps.end(), [](int64_t gap) { return gap < 0; });
+  if (negative == gaps.end())
+    return;
+  int position = static_cast<int>(index);
+  const OpFuncInfo *info = lookupOpFunc(d.opFunc);
+  if (!info || info->stickRule != StickRule::Cast)
+    report(61, "the gap of dim " + dim + " is " + str(*negative) + "; only a cast may lack memory",
+           position, dim);
+  std::optional<unsigned> found = d.findDim(dim);
+  if (!found)
+    return;
+  if (d.dims[*found].numSlices != 1)
+    report(61, "dim " + dim + " lacks memory at its end and is divided", position, dim);
+  if (*negative <= -d.dims[*found].size)
+    report(61, "the gap of dim " + dim + ", " + str(*negative) + ", leaves none of its elements",
+           position, dim);
 }
 
 /// Rules 7, 8.

@@ -47,6 +47,7 @@ private:
   void checkLayouts();
   void checkCores();
   void checkTensor(unsigned index);
+  void checkNegativeGap(unsigned index, const std::string &dim, const std::vector<int64_t> &gaps);
   void checkScales(unsigned index);
   void checkFolds(unsigned index, const DimCoordinate &coordinate);
   void checkAddresses(unsigned index);
