@@ -4,9 +4,10 @@
 # Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # What a case computes, straight from its index expressions: no layouts, no
-# sticks, no work slices, no rounding. It is the reference against which the
-# emulator's run of an emitted bundle is compared. Meanings of the OpFuncs:
-# SuperDSC reference, section 3.
+# sticks, no work slices, and no rounding but that of what lies in memory between
+# two operations (an exp of a rounded difference is far from the exact one). It is
+# the reference against which the emulator's run of an emitted bundle is compared.
+# Meanings of the OpFuncs: SuperDSC reference, section 3.
 """Random inputs for a neutral program and its results."""
 
 import math
@@ -144,6 +145,8 @@ class Evaluator:
     def __init__(self, program, inputs):
         self.program = program
         self.values, self.second = {}, {}
+        # The last operation's result is left to the comparison.
+        self.last = [*program.operations()][-1]
         self.written = {}
         for index, buffer in enumerate(program.buffers):
             shape = tuple(buffer.shape)
@@ -201,12 +204,23 @@ class Evaluator:
             result = 1 / np.sqrt(np.maximum(square - mean**2, 0) + op.constants["eps"])
         else:
             result = self.compute(op, [fetch(operand) for operand in data], reduced, used)
+        if op is not self.last:
+            result = self.stored_between(result, output.buffer)
+            second = None if second is None else self.stored_between(second, output.buffer)
         target = index(output)
         self.values[output.buffer][target] = np.broadcast_to(result, kept) if target else np.reshape(result, ())
         self.written[output.buffer][target] = True
         if second is not None:
             lanes = self.second.setdefault(output.buffer, np.full(self.values[output.buffer].shape, np.nan))
             lanes[target] = np.broadcast_to(second, kept)
+
+    def stored_between(self, values, index):
+        """What later operations read: the format of the buffer between rounds, whatever the order of operations."""
+        if self.program.buffers[index].format != "SEN169_FP16":
+            return values
+        with np.errstate(invalid="ignore"):
+            beyond = np.abs(values) >= formats.DL16_MAX * (1 + 2.0**-10)
+        return np.where(beyond, np.copysign(np.inf, values), formats.round_to_dl16(values))
 
     def compute(self, op, data, reduced, used):
         name = op.function
