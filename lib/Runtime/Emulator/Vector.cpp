@@ -20,21 +20,68 @@
 #include "spyre/Numerics/DL16.h"
 
 #include <bit>
+#include <climits>
 #include <cmath>
 #include <cstring>
 
 SPYRE_BEGIN_TARGET
 
+/// Elements that are looked at together: most have no zero and no infinity, and what
+/// is neither takes half the work.
+constexpr int64_t kBlock = 64;
+
 void decodeCodes(const uint16_t *codes, float *values, int64_t count) {
-  SPYRE_VECTOR_LOOP
-  for (int64_t i = 0; i < count; ++i)
+  int64_t i = 0;
+  for (; i + kBlock <= count; i += kBlock) {
+    uint16_t special = 0;
+    for (int64_t j = 0; j < kBlock; ++j)
+      // 0 and 0x7fff, the sign apart.
+      special |= static_cast<uint16_t>((((codes[i + j] & 0x7fff) + 1) & 0x7ffe) == 0);
+    if (special) {
+      SPYRE_VECTOR_LOOP
+      for (int64_t j = 0; j < kBlock; ++j)
+        values[i + j] = decodeDL16(codes[i + j]);
+      continue;
+    }
+    SPYRE_VECTOR_LOOP
+    for (int64_t j = 0; j < kBlock; ++j) {
+      // Copies of the sign fill the bits above; the mask leaves one of them.
+      auto wide = static_cast<uint32_t>(int32_t(static_cast<int16_t>(codes[i + j]))) << 14;
+      values[i + j] = std::bit_cast<float>((wide & 0x9fffffffu) + (uint32_t(127 - 31) << 23));
+    }
+  }
+  for (; i < count; ++i)
     values[i] = decodeDL16(codes[i]);
 }
 
 template <DL16Overflow overflow>
 void encodeValues(const float *values, uint16_t *codes, int64_t count) {
-  SPYRE_VECTOR_LOOP
-  for (int64_t i = 0; i < count; ++i)
+  constexpr int32_t kBase = (127 - 31) << 23;
+  int64_t i = 0;
+  for (; i + kBlock <= count; i += kBlock) {
+    int32_t least = INT_MAX, largest = 0;
+    for (int64_t j = 0; j < kBlock; ++j) {
+      int32_t magnitude = std::bit_cast<int32_t>(values[i + j]) & 0x7fffffff;
+      least = magnitude < least ? magnitude : least;
+      largest = magnitude > largest ? magnitude : largest;
+    }
+    if (least < kBase + (1 << 14) || largest >= kBase + (kDL16MaxFiniteCode << 14)) {
+      SPYRE_VECTOR_LOOP
+      for (int64_t j = 0; j < kBlock; ++j)
+        codes[i + j] = spyre::encodeDL16(values[i + j], overflow);
+      continue;
+    }
+    // Only to round.
+    SPYRE_VECTOR_LOOP
+    for (int64_t j = 0; j < kBlock; ++j) {
+      auto bits = std::bit_cast<uint32_t>(values[i + j]);
+      uint32_t magnitude = bits & 0x7fffffffu;
+      uint32_t code = (magnitude + 0x1fffu + ((magnitude >> 14) & 1u)) >> 14;
+      code -= uint32_t(kBase) >> 14;
+      codes[i + j] = static_cast<uint16_t>(code | ((bits >> 16) & 0x8000u));
+    }
+  }
+  for (; i < count; ++i)
     codes[i] = spyre::encodeDL16(values[i], overflow);
 }
 

@@ -474,4 +474,39 @@ TEST_F(FastPathTest, OneOperandOperationsOnEveryCode) {
   }
 }
 
+/// Every code, and what lies at and beside the middle between two.
+TEST_F(FastPathTest, ConversionsAreThoseOfTheFormat) {
+  std::vector<sdsc::Dim> dims = {dim("mb", 64, 8), dim("x", 1), dim("out", 1024)};
+  Placed narrow{{"mb", "x", "out"}, "out", {1, 1, 1}}, wide = narrow;
+  wide.format = k32;
+  wide.offset = 1 << 18;
+  auto *codes = reinterpret_cast<uint16_t *>(fast.data);
+  auto *values = reinterpret_cast<float *>(fast.data + wide.offset);
+  for (int64_t i = 0; i < 65536; ++i)
+    codes[i] = static_cast<uint16_t>(i);
+  // Both lie with the rows of a stick side by side, so that elements move in memory.
+  auto error = execute(fast, make(fast, "dl16tofp32", dims, {narrow, wide}, false, {}));
+  ASSERT_FALSE(error) << error->message;
+  auto place = [](int64_t row, int64_t lane, int64_t perStick) {
+    return (lane / perStick * 64 + row) * perStick + lane % perStick;
+  };
+  for (int64_t row = 0; row < 64; ++row)
+    for (int64_t lane = 0; lane < 1024; ++lane)
+      ASSERT_EQ(std::bit_cast<uint32_t>(values[place(row, lane, 32)]),
+                std::bit_cast<uint32_t>(decodeDL16(codes[place(row, lane, 64)])));
+  for (uint32_t beside : {0u, 0x1fffu, 0x2000u, 0x2001u, 0x3fffu}) {
+    for (int64_t i = 0; i < 65536; ++i) // all exponents, signs and fractions
+      values[i] = std::bit_cast<float>((uint32_t(i & 0x8000) << 16) + (uint32_t(i & 0x7fff) << 14) +
+                                       0x30000000u + beside);
+    std::vector<float> before(values, values + 65536);
+    error = execute(fast, make(fast, "fp32todl16", dims, {wide, narrow}, false, {}));
+    ASSERT_FALSE(error) << error->message;
+    for (int64_t row = 0; row < 64; ++row)
+      for (int64_t lane = 0; lane < 1024; ++lane)
+        ASSERT_EQ(codes[place(row, lane, 64)],
+                  encodeDL16Saturating(double(before[place(row, lane, 32)])))
+            << before[place(row, lane, 32)];
+  }
+}
+
 } // namespace
