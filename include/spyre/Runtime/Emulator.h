@@ -39,6 +39,9 @@ struct EmulatorOptions {
   /// Row by row, never the faster ways to the same bits (checked mode never takes
   /// them either).
   bool generalPathOnly = false;
+  /// Checked mode also reports results that are covered before anybody read them. A sound
+  /// program may have such: a part of a value that it does not need.
+  bool reportLost = false;
   /// Record what ran when (getTimeline).
   bool timeline = false;
   /// Threads that execute work slices; 0: one a processor.

@@ -340,7 +340,7 @@ void Execution::recordWrite() {
 /// rest remains: that may be the border of what lies on it.)
 void Execution::checkStore(StickShadow &shadow, int core, int64_t address) {
   ++emulator.writes[record].numSticks;
-  if (shadow.writer < 0 || shadow.writer == record)
+  if (!emulator.options.reportLost || shadow.writer < 0 || shadow.writer == record)
     return;
   WriteRecord &old = emulator.writes[shadow.writer];
   const Operand &out = operands[output];

@@ -48,6 +48,7 @@ struct Outcome {
 Outcome run(const FaultProgram &program, unsigned threads = 2) {
   EmulatorOptions options;
   options.checked = true;
+  options.reportLost = true;
   options.numThreads = threads;
   Runtime runtime(*Device::lookup(program.device), options);
   Outcome outcome;
