@@ -55,7 +55,10 @@ void buildSuperDSCPipeline(OpPassManager &pm, const LowerOptions &options) {
   mlir::spyre::ConvertSpyreToSuperDSCOptions conversion;
   conversion.symbolicArgs = options.symbolicArgs;
   pm.addPass(mlir::spyre::createConvertSpyreToSuperDSC(conversion));
-  pm.addPass(mlir::sdsc::createSdscVerifyPass());
+  // Nobody can mend in a program what only the format's text frowns upon.
+  mlir::sdsc::SdscVerifyPassOptions verify;
+  verify.warnings = false;
+  pm.addPass(mlir::sdsc::createSdscVerifyPass(verify));
 }
 
 void buildKTIRPipeline(OpPassManager &pm) {

@@ -23,7 +23,8 @@ namespace mlir::sdsc {
 #define GEN_PASS_DEF_SDSCVERIFYPASS
 #include "spyre/Dialect/SuperDSC/Transforms/Passes.h.inc"
 
-static LogicalResult verifyDescriptorOp(DescriptorOp op, const ::spyre::sdsc::Limits &limits) {
+static LogicalResult verifyDescriptorOp(DescriptorOp op, const ::spyre::sdsc::Limits &limits,
+                                        bool warnings) {
   FailureOr<::spyre::sdsc::Descriptor> descriptor = toDescriptor(op);
   if (failed(descriptor))
     return failure();
@@ -32,6 +33,8 @@ static LogicalResult verifyDescriptorOp(DescriptorOp op, const ::spyre::sdsc::Li
     allocations.push_back(allocate);
   LogicalResult result = success();
   for (const ::spyre::sdsc::Violation &violation : verifyDescriptor(*descriptor, limits)) {
+    if (violation.isWarning && !warnings)
+      continue;
     Operation *place = violation.tensor < 0 ? op.getOperation() : allocations[violation.tensor];
     InFlightDiagnostic diagnostic = violation.isWarning ? place->emitWarning() : place->emitError();
     diagnostic << violation.message << " [SDSC-" << violation.rule << "]";
@@ -63,12 +66,12 @@ static LogicalResult verifyExecution(sdscbundle::SdscExecuteOp op, SymbolTable &
   return diagnostic;
 }
 
-LogicalResult verifyModule(ModuleOp module, const ::spyre::sdsc::Limits &limits) {
+LogicalResult verifyModule(ModuleOp module, const ::spyre::sdsc::Limits &limits, bool warnings) {
   LogicalResult result = success();
   bool hasDescriptors = false;
   for (DescriptorOp op : module.getOps<DescriptorOp>()) {
     hasDescriptors = true;
-    if (failed(verifyDescriptorOp(op, limits)))
+    if (failed(verifyDescriptorOp(op, limits, warnings)))
       result = failure();
   }
   if (!hasDescriptors)
@@ -90,7 +93,7 @@ struct SdscVerifyPass : impl::SdscVerifyPassBase<SdscVerifyPass> {
       getOperation().emitError() << "unknown device variant '" << device << "'";
       return signalPassFailure();
     }
-    if (failed(verifyModule(getOperation(), ::spyre::sdsc::getLimits(*found))))
+    if (failed(verifyModule(getOperation(), ::spyre::sdsc::getLimits(*found), warnings)))
       return signalPassFailure();
     markAllAnalysesPreserved();
   }

@@ -25,8 +25,10 @@ namespace mlir::sdsc {
 
 /// What the pass sdsc-verify does, for tools that hold a module: emits all
 /// violations, fails if there is one.
-/// \p limits: what the device allows; none are checked without.
-LogicalResult verifyModule(ModuleOp module, const ::spyre::sdsc::Limits &limits = {});
+/// \p limits: what the device allows; none are checked without. \p warnings: whether
+/// violations that are no errors are emitted.
+LogicalResult verifyModule(ModuleOp module, const ::spyre::sdsc::Limits &limits = {},
+                           bool warnings = true);
 
 } // namespace mlir::sdsc
 

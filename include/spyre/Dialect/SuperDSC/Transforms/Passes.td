@@ -27,7 +27,9 @@ def SdscVerifyPass : Pass<"sdsc-verify", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"device", "device", "std::string", /*default=*/"\"spyre\"",
-                        "Device variant whose limits hold (cores, span, scratchpad)">];
+                        "Device variant whose limits hold (cores, span, scratchpad)">,
+                 Option<"warnings", "warnings", "bool", /*default=*/"true",
+                        "Say what the specification forbids and the reference front end emits">];
 }
 
 #endif // SPYRE_DIALECT_SUPERDSC_TRANSFORMS_PASSES_TD
