@@ -153,7 +153,7 @@ def run_batch(tools, options, numbers, scratch):
     results = []
     for position, group in enumerate(groups_of(cases)):
         # Every third program gets values of very different sizes.
-        wild = position % 3 == 2
+        wild = options.wild or position % 3 == 2
         if len(group) > 1 and judge_apart(tools, options, merge(group), wild, scratch) is None:
             results += [(case, None) for case in group]
             continue
@@ -190,6 +190,7 @@ def parse(argv):
         metavar="A,B",
         help=f"kinds to draw, -A leaves A out: {', '.join(generate_superdsc.KINDS)}",
     )
+    parser.add_argument("--wild", action="store_true", help="values of very different sizes for all, to repeat a case")
     parser.add_argument("--jobs", type=harness.positive, default=os.cpu_count() or 1, help="cases at a time")
     parser.add_argument("--timeout", type=float, default=120, help="seconds a process may take (default 120)")
     parser.add_argument("--keep", metavar="DIR", help="write failing cases there")
