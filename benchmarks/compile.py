@@ -27,7 +27,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import workloads  # noqa: E402
-from judge import Limit, exit_code, exponent, judge, largest, pass_seconds, ratio  # noqa: E402
+from judge import Limit, as_rows, exit_code, exponent, judge, largest, pass_seconds, ratio  # noqa: E402
 
 # Seconds of a whole process (wall) that a user may wait, and how user time may grow.
 LIMITS = [
@@ -227,10 +227,7 @@ def main(argv=None):
             "programs": figures,
             "chains": chains,
         }
-        report["limits"] = [
-            {"name": v.limit.name, "figure": v.limit.figure, "most": v.limit.most, "value": v.value, "met": v.met}
-            for v in verdicts
-        ]
+        report["limits"] = as_rows(verdicts)
         pathlib.Path(options.json).write_text(json.dumps(report, indent=1) + "\n")
     return exit_code(verdicts, failed=any(row is None for row in figures.values()), busy=busy)
 

@@ -27,7 +27,7 @@ import numpy as np
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import workloads  # noqa: E402
-from judge import Limit, exit_code, judge  # noqa: E402
+from judge import Limit, as_rows, exit_code, judge  # noqa: E402
 
 MB = 1 << 20
 # Below this the libraries that a process loads count more than the program does.
@@ -282,10 +282,7 @@ def main(argv=None):
         print(f"the machine is busy (load {load:.2f}): these figures are not judged")
     if options.json:
         report = {"load": load, "busy": busy, "threads": options.threads, "programs": figures}
-        report["limits"] = [
-            {"name": v.limit.name, "figure": v.limit.figure, "most": v.limit.most, "value": v.value, "met": v.met}
-            for v in verdicts
-        ]
+        report["limits"] = as_rows(verdicts)
         pathlib.Path(options.json).write_text(json.dumps(report, indent=1) + "\n")
     return exit_code(verdicts, failed=any(row is None for row in figures.values()), busy=busy)
 

@@ -53,6 +53,14 @@ def judge(figures, limits):
     return [Verdict(limit, (figures.get(limit.name) or {}).get(limit.figure)) for limit in limits]
 
 
+def as_rows(verdicts):
+    """The verdicts as they stand in bench.json."""
+    return [
+        {"name": v.limit.name, "figure": v.limit.figure, "most": v.limit.most, "value": v.value, "met": v.met}
+        for v in verdicts
+    ]
+
+
 def exit_code(verdicts, failed, busy):
     """1 if something failed to run, or missed its limit on a quiet machine."""
     return 1 if failed or (not busy and not all(verdict.met for verdict in verdicts)) else 0

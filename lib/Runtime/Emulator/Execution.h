@@ -71,6 +71,14 @@ struct CoreResult {
 /// What checked mode knows of a lane.
 enum LaneMark : uint8_t { kUndefinedLane = 1, kPaddingLane = 2 };
 
+/// Which dims of a matmul run how. The generated dim is the row of the result.
+struct ProductDims {
+  int contracted = -1;             ///< at most one with an extent; -1: none
+  std::vector<unsigned> batchDims; ///< in both operands
+  std::vector<unsigned> rowDims;   ///< in the first operand only
+  int64_t rows = 1;                ///< of one core's slice
+};
+
 class Execution {
 public:
   Execution(Emulator &emulator, const sdsc::Descriptor &descriptor, const std::string &name,
@@ -158,6 +166,7 @@ private:
   void computeCopy(int core, CoreResult &result);
   void computeLayerNormScale(int core, CoreResult &result);
   void computeReduction(int core, CoreResult &result);
+  ProductDims getProductDims() const;
   void computeMatmul(int core, CoreResult &result);
   void computeTopK(int core, CoreResult &result);
   std::optional<Error> computeShuffle();

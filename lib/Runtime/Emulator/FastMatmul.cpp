@@ -108,20 +108,11 @@ struct Tile {
 
 bool Execution::runFastMatmul() {
   const Operand &x = operands[inputs[0]], &y = operands[inputs[1]], &out = operands[output];
-  int contracted = -1, along = out.stickDim;
-  std::vector<unsigned> batchDims, rowDims;
-  int64_t rows = 1;
-  for (unsigned dim = 0; dim < d.dims.size(); ++dim) {
-    if (!out.has(dim)) {
-      if ((x.has(dim) || y.has(dim)) && (contracted < 0 || coreSizes[dim] > 1))
-        contracted = static_cast<int>(dim);
-    } else if (x.has(dim) && y.has(dim)) {
-      batchDims.push_back(dim);
-    } else if (x.has(dim)) {
-      rowDims.push_back(dim);
-      rows *= coreSizes[dim];
-    }
-  }
+  // Named, not bound: lambdas below take them.
+  ProductDims roles = getProductDims();
+  int contracted = roles.contracted, along = out.stickDim;
+  const std::vector<unsigned> &batchDims = roles.batchDims, &rowDims = roles.rowDims;
+  int64_t rows = roles.rows;
   if (along < 0 || contracted < 0 || !x.has(contracted) || !y.has(contracted))
     return false;
   int64_t depth = coreSizes[contracted], columns = getRowLanes();

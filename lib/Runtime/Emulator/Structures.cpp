@@ -293,24 +293,26 @@ void Execution::finishReduction(const std::vector<int> &group, int core) {
 // Matmul
 //===----------------------------------------------------------------------===//
 
-void Execution::computeMatmul(int core, CoreResult &result) {
+ProductDims Execution::getProductDims() const {
   const Operand &x = operands[inputs[0]], &y = operands[inputs[1]], &out = operands[output];
-  // Which dims run: contracted (at most one with an extent), rows of the product
-  // (in x, not in y), batches (in both). The generated dim is the row of the result.
-  int contracted = -1;
-  std::vector<unsigned> batchDims, rowDims;
-  int64_t rows = 1;
+  ProductDims dims;
   for (unsigned dim = 0; dim < d.dims.size(); ++dim) {
     if (!out.has(dim)) {
-      if ((x.has(dim) || y.has(dim)) && (contracted < 0 || coreSizes[dim] > 1))
-        contracted = static_cast<int>(dim);
+      if ((x.has(dim) || y.has(dim)) && (dims.contracted < 0 || coreSizes[dim] > 1))
+        dims.contracted = static_cast<int>(dim);
     } else if (x.has(dim) && y.has(dim)) {
-      batchDims.push_back(dim);
+      dims.batchDims.push_back(dim);
     } else if (x.has(dim)) {
-      rowDims.push_back(dim);
-      rows *= coreSizes[dim];
+      dims.rowDims.push_back(dim);
+      dims.rows *= coreSizes[dim];
     }
   }
+  return dims;
+}
+
+void Execution::computeMatmul(int core, CoreResult &result) {
+  const Operand &x = operands[inputs[0]], &y = operands[inputs[1]], &out = operands[output];
+  auto [contracted, batchDims, rowDims, rows] = getProductDims();
   int64_t depth = contracted >= 0 ? coreSizes[contracted] : 1;
   int64_t columns = out.stickDim >= 0 ? getRowLanes() : 1;
   int64_t length = out.stickDim >= 0 ? rowLength : 1;
