@@ -202,8 +202,8 @@ std::optional<Error> Runtime::runSteps(const Bundle &bundle, const std::vector<S
                                        const std::vector<int64_t> &arguments, int64_t pool,
                                        std::vector<int64_t> &loopVariables) {
   std::vector<LaunchRequest> launches;
-  auto flush = [&]() -> std::optional<Error> {
-    auto error = emulator.execute(launches);
+  auto flush = [&](bool isEnd = false) -> std::optional<Error> {
+    auto error = emulator.execute(launches, isEnd);
     launches.clear();
     return error ? std::optional(Error{bundle.directory + "/" + error->message}) : std::nullopt;
   };
@@ -241,20 +241,20 @@ std::optional<Error> Runtime::runSteps(const Bundle &bundle, const std::vector<S
       name += (l ? ", " : ", iteration ") + std::to_string(loopVariables[l]);
     if (auto error = checkSymbols(descriptor->second, bound, name))
       return Error{bundle.directory + "/" + error->message};
-    launches.push_back({&descriptor->second, std::move(name),
-                        [bound = std::move(bound)](int64_t id) -> std::optional<int64_t> {
-                          auto it = std::lower_bound(bound.begin(), bound.end(),
-                                                     std::pair(id, INT64_MIN));
-                          if (it == bound.end() || it->first != id)
-                            return std::nullopt;
-                          return it->second;
-                        }});
+    LaunchRequest request{&descriptor->second, std::move(name), {}, bundle.isVerified.get()};
+    request.symbols = [bound = std::move(bound)](int64_t id) -> std::optional<int64_t> {
+      auto it = std::lower_bound(bound.begin(), bound.end(), std::pair(id, INT64_MIN));
+      if (it == bound.end() || it->first != id)
+        return std::nullopt;
+      return it->second;
+    };
+    launches.push_back(std::move(request));
     // Reports come in the order of the operations.
     if (emulator.getOptions().checked)
       if (auto error = flush())
         return error;
   }
-  return flush();
+  return flush(/*isEnd=*/loopVariables.empty());
 }
 
 /// Whether a buffer an argument is there, large enough, and laid out as the bundle
@@ -348,6 +348,8 @@ std::optional<Error> Runtime::launch(const Bundle &bundle, const std::vector<int
   setInputs(bundle, addresses, BlockUse::Input);
   std::vector<int64_t> loopVariables;
   auto error = runSteps(bundle, bundle.plan.steps, addresses, pool, loopVariables);
+  if (!error)
+    bundle.isVerified.set();
   setInputs(bundle, addresses, BlockUse::Any);
   for (size_t k = 0; k < arguments.size(); ++k)
     if (Role role = bundle.spec.arguments[k].role;

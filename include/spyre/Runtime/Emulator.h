@@ -139,6 +139,7 @@ struct LaunchRequest {
   const sdsc::Descriptor *descriptor = nullptr;
   std::string name;
   std::function<std::optional<int64_t>(int64_t)> symbols;
+  bool isVerified = false; ///< it is known that the descriptor breaks no rule
 };
 
 class Emulator {
@@ -161,8 +162,9 @@ public:
                                const std::function<std::optional<int64_t>(int64_t)> &symbols);
 
   /// The same for a sequence of them, to the same bits; faster, as operations may
-  /// run one after the other on a core before the next core begins.
-  std::optional<Error> execute(const std::vector<LaunchRequest> &launches);
+  /// run one after the other on a core before the next core begins. \p isEnd: nobody
+  /// reads scratchpads or blocks for scratch afterwards; they then hold anything.
+  std::optional<Error> execute(const std::vector<LaunchRequest> &launches, bool isEnd = false);
 
   void report(Report report);
   /// Remembers who writes (checked mode); the number goes to the sticks' shadows.

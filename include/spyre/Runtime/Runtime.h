@@ -19,9 +19,26 @@
 #include "spyre/Runtime/Plan.h"
 #include "spyre/Runtime/Transfer.h"
 
+#include <atomic>
 #include <map>
 
 namespace spyre::runtime {
+
+/// Whether something is known of an object; not of its copies, which may be changed.
+class KnownOnce {
+public:
+  KnownOnce() = default;
+  KnownOnce(const KnownOnce & /*other*/) {}
+  KnownOnce &operator=(const KnownOnce & /*other*/) {
+    known = false;
+    return *this;
+  }
+  bool get() const { return known; }
+  void set() const { known = true; }
+
+private:
+  mutable std::atomic<bool> known = false;
+};
 
 /// A bundle directory in memory.
 struct Bundle {
@@ -29,6 +46,8 @@ struct Bundle {
   Plan plan;
   LaunchSpec spec;
   std::map<std::string, sdsc::Descriptor> descriptors; ///< by file name
+  /// The descriptors break no rule: set by the first launch. They do not change after it.
+  KnownOnce isVerified;
 };
 
 /// Reads \p directory: plan.json unless \p plan is given, launch_spec.json unless

@@ -200,9 +200,10 @@ void Emulator::addEvent(TimelineEvent event) {
 std::optional<Error>
 Emulator::execute(const sdsc::Descriptor &descriptor, const std::string &name,
                   const std::function<std::optional<int64_t>(int64_t)> &symbols) {
-  return Execution(*this, descriptor, name, symbols).run();
+  LaunchRequest request{&descriptor, name, symbols};
+  return Execution(*this, request).run();
 }
 
-std::optional<Error> Emulator::execute(const std::vector<LaunchRequest> &launches) {
-  return executeChain(*this, pool, launches);
+std::optional<Error> Emulator::execute(const std::vector<LaunchRequest> &launches, bool isEnd) {
+  return executeChain(*this, pool, launches, isEnd);
 }

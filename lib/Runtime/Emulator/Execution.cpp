@@ -30,7 +30,10 @@ using namespace spyre::runtime;
 std::optional<Error> Execution::prepare() {
   auto fail = [&](const std::string &message) { return Error{name + ": " + message}; };
   // Without the device's limits: checked mode reports those with core and address.
-  for (const sdsc::Violation &violation : sdsc::verifyDescriptor(d))
+  std::vector<sdsc::Violation> violations;
+  if (!isVerified)
+    violations = sdsc::verifyDescriptor(d);
+  for (const sdsc::Violation &violation : violations)
     if (!violation.isWarning)
       return fail((violation.tensor >= 0 ? d.tensors[violation.tensor].name + ": " : "") +
                   violation.message + " [SDSC-" + std::to_string(violation.rule) + "]");

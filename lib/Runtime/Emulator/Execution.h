@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 namespace spyre::runtime {
 
@@ -81,9 +82,9 @@ struct ProductDims {
 
 class Execution {
 public:
-  Execution(Emulator &emulator, const sdsc::Descriptor &descriptor, const std::string &name,
-            const std::function<std::optional<int64_t>(int64_t)> &symbols)
-      : emulator(emulator), d(descriptor), name(name), symbols(symbols) {}
+  Execution(Emulator &emulator, const LaunchRequest &request)
+      : emulator(emulator), d(*request.descriptor), name(request.name), symbols(request.symbols),
+        isVerified(request.isVerified) {}
 
   std::optional<Error> run() {
     auto error = begin();
@@ -103,9 +104,30 @@ public:
   };
   Work work;
   void runPlan();
+
+  // What a chain needs (Chain.h).
   /// Whether it may run on a core as soon as \p earlier has run on that core.
   bool canFollow(const Execution &earlier) const;
+  /// Whether it does not matter which of the two runs first.
+  bool isIndependentOf(const Execution &other) const;
   int getNumCores() const { return numCores; }
+  std::span<const unsigned> getInputs() const { return inputs; }
+  const Operand &getOperand(unsigned position) const { return operands[position]; }
+  const Operand &getResult() const { return operands[output]; }
+  /// Of the inputs and, after them, the result.
+  const Operand &getOperandAt(size_t k) const {
+    return operands[k < inputs.size() ? inputs[k] : output];
+  }
+  const std::vector<unsigned> &getOuterDims() const { return outerDims; }
+  int64_t getCoreSize(unsigned dim) const { return coreSizes[dim]; }
+  /// Operand \p k will be somewhere else: steps of so many bytes (first) become others.
+  void setLocal(size_t k, std::span<const std::pair<int64_t, int64_t>> units);
+  /// Cuts the slices into \p pieces along \p dim, each as if it were a core's, and plans
+  /// again. \p dim -1: only the latter.
+  void cut(int dim, int64_t pieces);
+  void setData(size_t k, int core, uint8_t *data) {
+    operands[k < inputs.size() ? inputs[k] : output].data[core] = data;
+  }
 
 private:
   // Preparation (Execution.cpp).
@@ -178,6 +200,13 @@ private:
   bool mayRunFast() const;
   void planFast();
   bool canStoreDirectly(bool inPlace) const;
+  /// First element of the slice of \p core, which may be a piece of one.
+  int64_t getFirstElement(int core, unsigned dim) const {
+    int64_t slice = d.coreToSlice[core / numPieces][dim];
+    if (int(dim) == cutDim)
+      slice = slice * numPieces + core % numPieces;
+    return slice * coreSizes[dim];
+  }
   // FastPointwise.cpp, FastCopy.cpp, FastReduction.cpp: set \c work if they serve.
   void planFastPointwise();
   void planFastCopy();
@@ -204,6 +233,7 @@ private:
   const sdsc::Descriptor &d;
   const std::string &name;
   const std::function<std::optional<int64_t>(int64_t)> &symbols;
+  bool isVerified = false;
 
   const OpFuncInfo *info = nullptr;
   const Kernel *kernel = nullptr;
@@ -214,6 +244,9 @@ private:
   std::vector<unsigned> inputs;  ///< without the result
   unsigned output = 0;
   int numCores = 1;
+  int cutDim = -1;
+  int64_t numPieces = 1;    ///< of a core's slice
+  bool isReplanned = false; ///< what can be proven of addresses has been
 
   // The output's rows.
   std::vector<unsigned> outerDims; ///< of the output, without its stick dim
@@ -227,8 +260,9 @@ private:
 };
 
 /// Executes a sequence; what each operation leaves is as if they ran one by one.
+/// \p isEnd: but for what lies in scratchpads and the pool afterwards.
 std::optional<Error> executeChain(Emulator &emulator, ThreadPool &pool,
-                                  const std::vector<LaunchRequest> &launches);
+                                  const std::vector<LaunchRequest> &launches, bool isEnd);
 
 template <typename RunFn, typename SplatFn>
 void Execution::visitRow(const Operand &operand, int core, const int64_t *index, int inner,

@@ -13,14 +13,10 @@
 
 #include "FastPath.h"
 
+#include <cassert>
+
 using namespace spyre;
 using namespace spyre::runtime;
-
-namespace {
-constexpr size_t kMaxChain = 64;
-/// Fewer cores would leave threads idle.
-constexpr int kMinChainCores = 8;
-} // namespace
 
 void Walk::finish(int numOperands, bool merge) {
   std::sort(levels.begin(), levels.end(),
@@ -124,7 +120,7 @@ bool spyre::runtime::hasWholeSticks(const Operand &operand, int dim, int64_t len
 
 namespace {
 
-/// All addresses of an operand in device memory, over all cores.
+/// All addresses of an operand, over all cores.
 struct Range {
   int64_t begin, end;
   explicit Range(const Operand &operand)
@@ -160,7 +156,23 @@ bool mayMeet(const Operand &a, const Operand &b, bool sameCore) {
 
 } // namespace
 
+bool spyre::runtime::mayMeetOnOneCore(const Operand &a, const Operand &b) {
+  if (a.isLX() != b.isLX() || (!a.isLX() && !Range(a).meets(Range(b))))
+    return false;
+  OverlapTest test(a, b);
+  for (size_t core = 0; core < std::min(a.start.size(), b.start.size()); ++core)
+    if (test.mayOverlap(a.start[core], b.start[core]))
+      return true;
+  return false;
+}
+
+bool spyre::runtime::mayMeetOnAnyCore(const Operand &a, const Operand &b) {
+  return a.isLX() == b.isLX() && Range(a).meets(Range(b));
+}
+
 bool Execution::canStoreDirectly(bool inPlace) const {
+  if (isReplanned)
+    return true;
   const Operand &out = operands[output];
   if (mayMeet(out, out, /*sameCore=*/false))
     return false;
@@ -192,6 +204,50 @@ bool Execution::canFollow(const Execution &earlier) const {
   return true;
 }
 
+bool Execution::isIndependentOf(const Execution &other) const {
+  for (const Operand &mine : operands)
+    for (const Operand &theirs : other.operands)
+      if ((mine.position == output || theirs.position == other.output) &&
+          mayMeet(mine, theirs, /*sameCore=*/true))
+        return false;
+  return true;
+}
+
+void Execution::setLocal(size_t k, std::span<const std::pair<int64_t, int64_t>> units) {
+  Operand &operand = operands[k < inputs.size() ? inputs[k] : output];
+  for (OperandDim &dim : operand.dims)
+    for (auto [from, to] : units)
+      if (dim.unit == from) {
+        dim.unit = to;
+        break;
+      }
+}
+
+void Execution::cut(int dim, int64_t pieces) {
+  if (dim >= 0) {
+    cutDim = dim;
+    numPieces = pieces;
+    coreSizes[dim] /= pieces;
+    numRows /= pieces;
+    for (Operand &operand : operands) {
+      OperandDim &entry = operand.dims[dim];
+      bool moves = operand.has(dim);
+      if (moves)
+        entry.extent /= pieces;
+      std::vector<uint8_t *> data;
+      for (uint8_t *begin : operand.data)
+        for (int64_t piece = 0; piece < pieces; ++piece)
+          data.push_back(begin + (moves ? piece * entry.extent * entry.unit : 0));
+      operand.data = std::move(data);
+    }
+    numCores *= static_cast<int>(pieces);
+  }
+  isReplanned = true;
+  work = {};
+  planFast();
+  assert(work.run && "what was planned before can be planned for less");
+}
+
 bool Execution::mayRunFast() const {
   return !emulator.options.checked && !emulator.options.generalPathOnly && d.opFunc != "shuffle";
 }
@@ -221,44 +277,4 @@ void Execution::runPlan() {
     int64_t begin = i % pieces * work.placesPerJob;
     work.run(static_cast<int>(i / pieces), begin, std::min(begin + work.placesPerJob, work.places));
   });
-}
-
-std::optional<Error> spyre::runtime::executeChain(Emulator &emulator, ThreadPool &pool,
-                                                  const std::vector<LaunchRequest> &launches) {
-  // Operations whose cores need nothing of one another's run core by core: what a
-  // core made is still in the cache when it goes on.
-  std::vector<std::unique_ptr<Execution>> chain;
-  auto flush = [&] {
-    if (chain.size() == 1)
-      chain[0]->runPlan();
-    else if (!chain.empty())
-      pool.run(chain[0]->getNumCores(), [&](int64_t core) {
-        for (const auto &execution : chain)
-          execution->work.run(static_cast<int>(core), 0, execution->work.places);
-      });
-    chain.clear();
-  };
-  for (const LaunchRequest &launch : launches) {
-    auto execution =
-        std::make_unique<Execution>(emulator, *launch.descriptor, launch.name, launch.symbols);
-    std::optional<Error> error = execution->begin();
-    if (!error && execution->work.run) {
-      bool follows = !chain.empty() && chain.size() < kMaxChain &&
-                     chain[0]->getNumCores() == execution->getNumCores() &&
-                     execution->getNumCores() >= kMinChainCores;
-      for (size_t i = 0; follows && i < chain.size(); ++i)
-        follows = execution->canFollow(*chain[i]);
-      if (!follows)
-        flush();
-      chain.push_back(std::move(execution));
-      continue;
-    }
-    flush();
-    if (!error)
-      error = execution->finish();
-    if (error)
-      return error;
-  }
-  flush();
-  return std::nullopt;
 }

@@ -87,6 +87,11 @@ private:
   std::vector<int64_t> spans; ///< of what the steps from a level on reach
 };
 
+/// Whether a core's \p a and its \p b may share a stick.
+bool mayMeetOnOneCore(const Operand &a, const Operand &b);
+/// Whether their addresses overlap, whatever the core.
+bool mayMeetOnAnyCore(const Operand &a, const Operand &b);
+
 /// Whether rows along \p dim are made of whole sticks of it, \p lanes lanes of which
 /// all are in memory, and no other dim is in the stick.
 bool hasWholeSticks(const Operand &operand, int dim, int64_t length, int64_t lanes);

@@ -221,7 +221,7 @@ void Execution::planFastPointwise() {
     std::vector<WalkMask> masks;
     for (const sdsc::Mask &mask : d.masks) {
       int dim = static_cast<int>(*d.findDim(mask.dim));
-      int64_t begin = mask.firstInvalid - d.coreToSlice[core][dim] * coreSizes[dim];
+      int64_t begin = mask.firstInvalid - getFirstElement(core, dim);
       WalkMask entry{-1, dim == row, begin, begin + mask.count};
       for (size_t level = 0; level < walk.levels.size(); ++level)
         if (walk.levels[level].dim == dim)

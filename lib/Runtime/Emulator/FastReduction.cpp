@@ -141,7 +141,8 @@ void Execution::planFastReduction() {
   int64_t lanes = keepsLanes ? getRowLanes() : source.length;
   if (inner < 0 || !hasWholeSticks(x, inner, source.length, lanes) ||
       !hasPlainSteps(out, out.stickDim) || (keepsLanes && x.dims[inner].perStick != outPerStick) ||
-      int64_t(getGroups().size()) != numCores || !canStoreDirectly(/*inPlace=*/false))
+      (!isReplanned && int64_t(getGroups().size()) != numCores) ||
+      !canStoreDirectly(/*inPlace=*/false))
     return;
   source.perStick = x.dims[inner].perStick;
   source.numSticks = (lanes + source.perStick - 1) / source.perStick;
@@ -189,7 +190,7 @@ void Execution::planFastReduction() {
     work.placesPerJob = std::clamp<int64_t>(1024 / int64_t(source.reducedOffsets.size()), 1, 1024);
     work.run = [=, this](int core, int64_t begin, int64_t end) {
       const Operand &out = operands[output];
-      int64_t origin = d.coreToSlice[core][inner] * source.length;
+      int64_t origin = getFirstElement(core, inner);
       double partial[kStickInBytes];
       float row[kStickInBytes];
       for (int64_t place = begin; place < end; ++place) {
@@ -209,7 +210,7 @@ void Execution::planFastReduction() {
   work.placesPerJob = std::clamp<int64_t>(1024 / std::max<int64_t>(workOfRow, 1), 1, kRowsAtOnce);
   work.run = [=, this](int core, int64_t begin, int64_t end) {
     const Operand &out = operands[output];
-    int64_t origin = d.coreToSlice[core][inner] * source.length;
+    int64_t origin = getFirstElement(core, inner);
     double partial[2 * kRowsAtOnce];
     std::vector<float> row = undefined;
     uint8_t stick[kStickInBytes];
