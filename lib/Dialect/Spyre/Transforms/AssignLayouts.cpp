@@ -447,7 +447,8 @@ LogicalResult LayoutAssigner::assignMatmul(DeviceOpInterface op) {
   // Dims along which the product is only repeated become batches, too.
   llvm::SmallBitVector read = getUsedDims(op.getInputMap(0)) | getUsedDims(op.getInputMap(1));
   SmallVector<unsigned> repeated;
-  for (unsigned d : getUsedDims(op.getOutputMap()).set_bits())
+  llvm::SmallBitVector written = getUsedDims(op.getOutputMap());
+  for (unsigned d : written.set_bits())
     if (!read[d])
       repeated.push_back(d);
   if (!repeated.empty()) {
