@@ -14,6 +14,7 @@
 #include "Execution.h"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -77,8 +78,8 @@ struct ThreadPool::State {
   const std::function<void(int64_t)> *job = nullptr;
   int64_t count = 0;
   std::atomic<int64_t> next{0};
-  size_t running = 0;
-  uint64_t round = 0;
+  std::atomic<size_t> running{0};
+  std::atomic<uint64_t> round{0};
   bool stop = false;
   std::vector<std::thread> threads;
 
@@ -86,10 +87,21 @@ struct ThreadPool::State {
     for (int64_t i = next++; i < count; i = next++)
       (*job)(i);
   }
+  /// Waits busily for a moment: what runs next, or what others still do, is often there
+  /// sooner than a thread wakes up.
+  template <typename Condition> static void spin(const Condition &condition) {
+    constexpr auto kMoment = std::chrono::microseconds(50);
+    auto end = std::chrono::steady_clock::now() + kMoment;
+    while (!condition() && std::chrono::steady_clock::now() < end)
+      std::this_thread::yield();
+  }
   void loop() {
     uint64_t seen = 0;
     std::unique_lock lock(mutex);
     while (true) {
+      lock.unlock();
+      spin([&] { return round != seen; });
+      lock.lock();
       wake.wait(lock, [&] { return stop || round != seen; });
       if (stop)
         return;
@@ -137,6 +149,7 @@ void ThreadPool::run(int64_t n, const std::function<void(int64_t)> &job) {
   }
   state->wake.notify_all();
   state->work();
+  State::spin([&] { return state->running == 0; });
   std::unique_lock lock(state->mutex);
   state->done.wait(lock, [&] { return state->running == 0; });
 }

@@ -40,28 +40,51 @@ struct Walk {
     return places;
   }
 
-  /// Calls run(offsets, index, count) for places \p begin to \p end, a run of the
-  /// innermost loop at a time: the operands' offsets at its first place, and the
+  /// Calls run(offsets, index, rows, count) for places \p begin to \p end, tiles of at
+  /// most \p most places at a time: \c count steps of the innermost loop, and that in
+  /// \c rows steps of the one around it; the operands' offsets at the first place, and the
   /// loops' variables there.
   template <typename Fn>
-  void forEachRun(int64_t begin, int64_t end, int numOperands, const Fn &run) const {
+  void forEachTile(int64_t begin, int64_t end, int numOperands, int64_t most, const Fn &run) const {
     int64_t index[kMaxLevels], offsets[kMaxOperands];
     int last = static_cast<int>(levels.size()) - 1;
+    int64_t inner = levels[last].extent, rest = begin;
+    for (int level = last; level >= 0; --level) {
+      index[level] = rest % levels[level].extent;
+      rest /= levels[level].extent;
+    }
     while (begin < end) {
-      int64_t rest = begin;
-      for (int level = last; level >= 0; --level) {
-        index[level] = rest % levels[level].extent;
-        rest /= levels[level].extent;
-      }
       for (int i = 0; i < numOperands; ++i) {
         offsets[i] = 0;
         for (int level = 0; level <= last; ++level)
           offsets[i] += index[level] * levels[level].stride[i];
       }
-      int64_t count = std::min(end - begin, levels[last].extent - index[last]);
-      run(offsets, index, count);
-      begin += count;
+      int64_t rows = 1, count = std::min({end - begin, inner - index[last], most});
+      if (last > 0 && count == inner)
+        rows = std::max<int64_t>(1, std::min({levels[last - 1].extent - index[last - 1],
+                                              (end - begin) / inner, most / inner}));
+      run(offsets, index, rows, count);
+      begin += rows * count;
+      if (count == inner)
+        index[last - (last > 0)] += last > 0 ? rows : count;
+      else
+        index[last] += count;
+      for (int level = last; level > 0; --level)
+        if (index[level] == levels[level].extent) {
+          index[level] = 0;
+          ++index[level - 1];
+        }
     }
+  }
+
+  /// The same a run of the innermost loop at a time: run(offsets, index, count).
+  template <typename Fn>
+  void forEachRun(int64_t begin, int64_t end, int numOperands, const Fn &run) const {
+    int64_t inner = levels.back().extent;
+    forEachTile(begin, end, numOperands, inner,
+                [&](const int64_t *offsets, const int64_t *index, int64_t, int64_t count) {
+                  run(offsets, index, count);
+                });
   }
 };
 

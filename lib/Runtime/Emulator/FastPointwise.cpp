@@ -68,12 +68,18 @@ struct Lane {
   bool isSplat = false;
   int64_t sticks = 1, stickUnit = 0; ///< of one place
   int64_t perStick = 1;
+  int64_t stride = 0;    ///< bytes between places
+  int64_t rowStride = 0; ///< and between rows of them
 
-  /// Whether the sticks of consecutive places, \p stride apart, follow one another.
-  bool isDense(int64_t stride) const {
-    return !isSplat && stride == sticks * kStickInBytes &&
+  /// Whether the sticks of \p count consecutive places, and of \p rows rows of them,
+  /// follow one another.
+  bool isDense(int64_t rows, int64_t count) const {
+    int64_t size = sticks * kStickInBytes;
+    return !isSplat && stride == size && (rows == 1 || rowStride == count * size) &&
            (sticks == 1 || stickUnit == kStickInBytes);
   }
+  /// Whether all rows have the same places.
+  bool isRepeated(int64_t rows) const { return rows > 1 && rowStride == 0; }
 };
 
 /// A coordinate mask in terms of the walk.
@@ -100,41 +106,106 @@ void prefetch(const uint8_t *data, int64_t bytes) {
 #endif
 }
 
-/// The numbers of \p n places of \p count lanes, \p stride bytes apart: in \p buffer, or
-/// where they are if they \p mayStay there.
-const float *loadPlaces(const Lane &lane, const uint8_t *from, int64_t stride, int64_t n,
-                        int64_t count, float *buffer, bool mayStay) {
+/// The numbers of \p n places of \p count lanes, not in one piece.
+void loadPieces(const Lane &lane, const uint8_t *from, int64_t n, int64_t count, float *buffer) {
   const VectorFunctions &vector = getVectorFunctions();
   DataFormat format = lane.operand->format;
   bool is16 = format == DataFormat::SEN169_FP16, is32 = format == DataFormat::IEEE_FP32;
   if (lane.isSplat) {
     if (is16 || is32) {
-      (is16 ? vector.spreadDL16 : vector.spreadF32)(from, stride, n, count, buffer);
-      return buffer;
+      (is16 ? vector.spreadDL16 : vector.spreadF32)(from, lane.stride, n, count, buffer);
+      return;
     }
     for (int64_t p = 0; p < n; ++p) {
       float value;
-      decodeElements(format, from + p * stride, &value, 1);
+      decodeElements(format, from + p * lane.stride, &value, 1);
       std::fill_n(buffer + p * count, count, value);
     }
-  } else if (lane.isDense(stride)) {
-    if (is32 && mayStay)
+    return;
+  }
+  for (int64_t s = 0; s < lane.sticks; ++s) {
+    const uint8_t *stick = from + s * lane.stickUnit;
+    float *to = buffer + s * lane.perStick;
+    if (is16)
+      vector.decodeDL16Rows(stick, lane.stride, n, lane.perStick, to, count);
+    else if (is32)
+      vector.copySticks(stick, lane.stride, reinterpret_cast<uint8_t *>(to), count * 4, n);
+    else
+      for (int64_t p = 0; p < n; ++p)
+        decodeElements(format, stick + p * lane.stride, to + p * count, lane.perStick);
+  }
+}
+
+/// The numbers of \p rows rows of \p n places of \p count lanes: in \p buffer, or where
+/// they are if they \p mayStay there.
+const float *loadPlaces(const Lane &lane, const uint8_t *from, int64_t rows, int64_t n,
+                        int64_t count, float *buffer, bool mayStay) {
+  DataFormat format = lane.operand->format;
+  if (lane.isDense(rows, n)) {
+    if (format == DataFormat::IEEE_FP32 && mayStay)
       return reinterpret_cast<const float *>(from);
-    decodeElements(format, from, buffer, n * count);
-  } else {
-    for (int64_t s = 0; s < lane.sticks; ++s) {
-      const uint8_t *stick = from + s * lane.stickUnit;
-      float *to = buffer + s * lane.perStick;
-      if (is16)
-        vector.decodeDL16Rows(stick, stride, n, lane.perStick, to, count);
-      else if (is32)
-        vector.copySticks(stick, stride, reinterpret_cast<uint8_t *>(to), count * 4, n);
-      else
-        for (int64_t p = 0; p < n; ++p)
-          decodeElements(format, stick + p * stride, to + p * count, lane.perStick);
-    }
+    decodeElements(format, from, buffer, rows * n * count);
+    return buffer;
+  }
+  for (int64_t r = 0; r < rows; ++r) {
+    float *to = buffer + r * n * count;
+    if (r > 0 && lane.isRepeated(rows))
+      std::memcpy(to, buffer, n * count * sizeof(float));
+    else if (lane.isDense(1, n))
+      decodeElements(format, from + r * lane.rowStride, to, n * count);
+    else
+      loadPieces(lane, from + r * lane.rowStride, n, count, to);
   }
   return buffer;
+}
+
+/// The other way: \p values to where \p lane lies.
+void storePlaces(const Lane &lane, const float *values, uint8_t *to, int64_t rows, int64_t n,
+                 int64_t count, bool saturate) {
+  const VectorFunctions &vector = getVectorFunctions();
+  DataFormat format = lane.operand->format;
+  if (lane.isDense(rows, n)) {
+    encodeElements(format, values, to, rows * n * count, saturate);
+    return;
+  }
+  for (int64_t r = 0; r < rows; ++r, to += lane.rowStride, values += n * count) {
+    if (lane.isDense(1, n)) {
+      encodeElements(format, values, to, n * count, saturate);
+      continue;
+    }
+    for (int64_t s = 0; s < lane.sticks; ++s) {
+      const float *from = values + s * lane.perStick;
+      uint8_t *stick = to + s * lane.stickUnit;
+      if (format == DataFormat::SEN169_FP16)
+        vector.encodeDL16Rows(from, count, n, lane.perStick, stick, lane.stride, saturate);
+      else if (format == DataFormat::IEEE_FP32)
+        vector.copySticks(reinterpret_cast<const uint8_t *>(from), count * 4, stick, lane.stride,
+                          n);
+      else
+        for (int64_t p = 0; p < n; ++p)
+          encodeElements(format, from + p * count, stick + p * lane.stride, lane.perStick,
+                         saturate);
+    }
+  }
+}
+
+/// Converts \p rows rows of \p n places between DL16 and f32, from one lane to another.
+void convertPlaces(const Lane &in, const uint8_t *from, const Lane &out, uint8_t *to, int64_t rows,
+                   int64_t n, bool saturate) {
+  const VectorFunctions &vector = getVectorFunctions();
+  bool widens = out.operand->format == DataFormat::IEEE_FP32;
+  const Lane &wide = widens ? out : in;
+  int64_t half = kStickInBytes / wide.sticks; // of a stick of codes
+  for (int64_t r = 0; r < rows; ++r, from += in.rowStride, to += out.rowStride)
+    for (int64_t s = 0; s < wide.sticks; ++s)
+      if (widens)
+        vector.decodeDL16Rows(from + s * half, in.stride, n, out.perStick,
+                              reinterpret_cast<float *>(to + s * out.stickUnit),
+                              out.stride / int64_t(sizeof(float)));
+      else
+        vector.encodeDL16Rows(reinterpret_cast<const float *>(from + s * in.stickUnit),
+                              in.stride / int64_t(sizeof(float)), n, in.perStick, to + s * half,
+                              out.stride, saturate);
 }
 
 } // namespace
@@ -185,8 +256,11 @@ void Execution::planFastPointwise() {
     along.stride[i] = lanes[i].isSplat ? 0 : lanes[i].sticks * lanes[i].stickUnit;
   walk.levels.push_back(along);
   walk.finish(numOperands, /*merge=*/d.masks.empty());
-  int64_t places = walk.getNumPlaces(), stride[Walk::kMaxOperands];
-  std::copy_n(walk.levels.back().stride, numOperands, stride);
+  int64_t places = walk.getNumPlaces();
+  for (int i = 0; i < numOperands; ++i) {
+    lanes[i].stride = walk.levels.back().stride[i];
+    lanes[i].rowStride = walk.levels.size() > 1 ? walk.levels.end()[-2].stride[i] : 0;
+  }
 
   const CodeTable *table = nullptr;
   if (numOperands == 2 && !lanes[1].isSplat && lanes[0].sticks == 1 && lanes[1].sticks == 1 &&
@@ -203,19 +277,39 @@ void Execution::planFastPointwise() {
       walk.forEachRun(b, e, numOperands, [&](const int64_t *offsets, const int64_t *, int64_t n) {
         const uint8_t *from = lanes[1].operand->data[core] + offsets[1];
         uint8_t *to = out.data[core] + offsets[0];
-        bool dense = stride[0] == kStickInBytes && stride[1] == kStickInBytes;
+        int64_t outStride = lanes[0].stride, inStride = lanes[1].stride;
+        bool dense = outStride == kStickInBytes && inStride == kStickInBytes;
         int64_t pieces = dense ? 1 : n, codes = (dense ? n : 1) * placeLanes;
         for (int64_t i = 0; i < pieces; ++i)
-          vector.lookup(table->data(), reinterpret_cast<const uint16_t *>(from + i * stride[1]),
-                        reinterpret_cast<uint16_t *>(to + i * stride[0]), codes);
+          vector.lookup(table->data(), reinterpret_cast<const uint16_t *>(from + i * inStride),
+                        reinterpret_cast<uint16_t *>(to + i * outStride), codes);
       });
+    };
+    return;
+  }
+
+  bool isCast = (kernel->name == "dl16tofp32" && out.format == DataFormat::IEEE_FP32 &&
+                 lanes[1].operand->format == DataFormat::SEN169_FP16) ||
+                (kernel->name == "fp32todl16" && out.format == DataFormat::SEN169_FP16 &&
+                 lanes[1].operand->format == DataFormat::IEEE_FP32);
+  if (isCast && d.masks.empty() && !lanes[1].isSplat &&
+      std::max(lanes[0].sticks, lanes[1].sticks) == 2) {
+    work.run = [=, this](int core, int64_t b, int64_t e) {
+      walk.forEachTile(b, e, numOperands, places,
+                       [&](const int64_t *offsets, const int64_t *, int64_t rows, int64_t n) {
+                         convertPlaces(lanes[1], lanes[1].operand->data[core] + offsets[1],
+                                       lanes[0], operands[output].data[core] + offsets[0], rows, n,
+                                       kernel->saturate);
+                       });
     };
     return;
   }
 
   int64_t tilePlaces = std::max<int64_t>(1, kTileLanes / placeLanes);
   int64_t tileLanes = tilePlaces * placeLanes;
-  work.run = [=, this, &vector](int core, int64_t b, int64_t e) {
+  // In blocks it is in the cache already.
+  bool isStreamed = !isReplanned;
+  work.run = [=, this](int core, int64_t b, int64_t e) {
     const Operand &out = operands[output];
     auto buffer = std::make_unique_for_overwrite<float[]>(numOperands * tileLanes);
     std::vector<WalkMask> masks;
@@ -228,57 +322,52 @@ void Execution::planFastPointwise() {
           entry.level = static_cast<int>(level);
       masks.push_back(entry);
     }
-    walk.forEachRun(
-        b, e, numOperands, [&](const int64_t *offsets, const int64_t *index, int64_t count) {
-          for (int64_t first = 0; first < count; first += tilePlaces) {
-            int64_t n = std::min(tilePlaces, count - first);
-            const float *in[Walk::kMaxOperands] = {};
-            for (int i = 1; i < numOperands; ++i)
-              in[i - 1] = loadPlaces(lanes[i],
-                                     lanes[i].operand->data[core] + offsets[i] + first * stride[i],
-                                     stride[i], n, placeLanes, buffer.get() + i * tileLanes,
-                                     /*mayStay=*/i > 1 || masks.empty());
-            for (const WalkMask &mask : masks) {
-              bool isInner = mask.level == int(walk.levels.size()) - 1;
-              for (int64_t p = 0; p < n; ++p)
-                mask.apply(mask.level < 0 ? 0 : index[mask.level] + (isInner ? first + p : 0),
-                           static_cast<float>(maskValue), buffer.get() + tileLanes + p * placeLanes,
-                           placeLanes);
-            }
-            uint8_t *to = out.data[core] + offsets[0] + first * stride[0];
-            // The next tile comes while this one is computed.
-            for (int i = 0; i < numOperands && first + n < count; ++i)
-              if (lanes[i].isDense(stride[i]))
-                prefetch(lanes[i].operand->data[core] + offsets[i] + (first + n) * stride[i],
-                         n * stride[i]);
-            bool dense = lanes[0].isDense(stride[0]);
-            bool direct = dense && out.format == DataFormat::IEEE_FP32;
-            float *values = direct ? reinterpret_cast<float *>(to) : buffer.get();
-            if (kernel->pointwise)
-              kernel->pointwise(in, values, n * placeLanes, constants.data());
-            else
-              std::copy_n(in[0], n * placeLanes, values);
-            if (direct)
-              continue;
-            if (dense) {
-              encodeElements(out.format, values, to, n * placeLanes, kernel->saturate);
+    // What the buffers hold: broadcast operands come again and again.
+    const uint8_t *held[Walk::kMaxOperands] = {};
+    int64_t heldRows = 0, heldCount = 0;
+    int last = static_cast<int>(walk.levels.size()) - 1;
+    walk.forEachTile(
+        b, e, numOperands, tilePlaces,
+        [&](const int64_t *offsets, const int64_t *index, int64_t rows, int64_t n) {
+          bool isAlike = rows == heldRows && n == heldCount;
+          heldRows = rows;
+          heldCount = n;
+          const float *in[Walk::kMaxOperands] = {};
+          for (int i = 1; i < numOperands; ++i) {
+            const uint8_t *from = lanes[i].operand->data[core] + offsets[i];
+            float *values = buffer.get() + i * tileLanes;
+            if (isAlike && from == held[i] && masks.empty()) {
+              in[i - 1] = values;
               continue;
             }
-            for (int64_t s = 0; s < lanes[0].sticks; ++s) {
-              const float *from = values + s * outPerStick;
-              uint8_t *stick = to + s * lanes[0].stickUnit;
-              if (out.format == DataFormat::SEN169_FP16)
-                vector.encodeDL16Rows(from, placeLanes, n, outPerStick, stick, stride[0],
-                                      kernel->saturate);
-              else if (out.format == DataFormat::IEEE_FP32)
-                vector.copySticks(reinterpret_cast<const uint8_t *>(from), placeLanes * 4, stick,
-                                  stride[0], n);
-              else
-                for (int64_t p = 0; p < n; ++p)
-                  encodeElements(out.format, from + p * placeLanes, stick + p * stride[0],
-                                 outPerStick, kernel->saturate);
-            }
+            in[i - 1] = loadPlaces(lanes[i], from, rows, n, placeLanes, values,
+                                   /*mayStay=*/i > 1 || masks.empty());
+            held[i] = in[i - 1] == values ? from : nullptr;
           }
+          for (const WalkMask &mask : masks)
+            for (int64_t r = 0; r < rows; ++r)
+              for (int64_t p = 0; p < n; ++p)
+                mask.apply(mask.level < 0 ? 0
+                                          : index[mask.level] + (mask.level == last       ? p
+                                                                 : mask.level == last - 1 ? r
+                                                                                          : 0),
+                           static_cast<float>(maskValue),
+                           buffer.get() + tileLanes + (r * n + p) * placeLanes, placeLanes);
+          uint8_t *to = out.data[core] + offsets[0];
+          int64_t count = rows * n * placeLanes;
+          // The next tile comes while this one is computed.
+          for (int i = 0; i < numOperands && isStreamed; ++i)
+            if (lanes[i].isDense(rows, n))
+              prefetch(lanes[i].operand->data[core] + offsets[i] + rows * n * lanes[i].stride,
+                       rows * n * lanes[i].stride);
+          bool direct = out.format == DataFormat::IEEE_FP32 && lanes[0].isDense(rows, n);
+          float *values = direct ? reinterpret_cast<float *>(to) : buffer.get();
+          if (kernel->pointwise)
+            kernel->pointwise(in, values, count, constants.data());
+          else
+            std::copy_n(in[0], count, values);
+          if (!direct)
+            storePlaces(lanes[0], values, to, rows, n, placeLanes, kernel->saturate);
         });
   };
 }

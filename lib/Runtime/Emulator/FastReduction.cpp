@@ -62,6 +62,9 @@ void reduceRows(const Source &source, Combine combine, bool pair, const uint8_t 
   int64_t perRow = pair ? 2 : 1;
   bool onCodes = combine != Combine::Sum && source.x->format == DataFormat::SEN169_FP16 &&
                  source.masks.empty();
+  bool addsRows =
+      combine == Combine::Sum && source.masks.empty() &&
+      (source.x->format == DataFormat::SEN169_FP16 || source.x->format == DataFormat::IEEE_FP32);
   std::fill_n(results, rows * perRow, combine == Combine::Sum ? 0.0 : double(neutral));
   for (int64_t offset : source.reducedOffsets) {
     LaneSums sums[kRowsAtOnce];
@@ -72,6 +75,12 @@ void reduceRows(const Source &source, Combine combine, bool pair, const uint8_t 
     std::fill_n(keys[0], rows * kCodeLanes, codeToKey(encodeDL16(neutral)));
     for (int64_t stick = 0; stick < source.numSticks; ++stick) {
       int64_t count = std::min(source.perStick, source.length - stick * source.perStick);
+      if (addsRows) {
+        (source.x->format == DataFormat::IEEE_FP32 ? vector.addRowsF32 : vector.addRowsDL16)(
+            data + offset + stick * source.x->dims[source.x->stickDim].unit, starts, rows, count,
+            sums, pair);
+        continue;
+      }
       for (int64_t r = 0; r < rows; ++r) {
         if (onCodes) {
           const auto *row = reinterpret_cast<const uint16_t *>(

@@ -28,7 +28,7 @@ SPYRE_BEGIN_TARGET
 
 /// Elements that are looked at together: most have no zero and no infinity, and what
 /// is neither takes half the work.
-constexpr int64_t kBlock = 64;
+constexpr int64_t kBlock = 32;
 
 void decodeCodes(const uint16_t *codes, float *values, int64_t count) {
   int64_t i = 0;
@@ -199,6 +199,26 @@ template <bool squared> void addLanes(const float *row, int64_t count, double *l
   std::memcpy(lanes, sums, sizeof(sums));
 }
 
+template <bool isDL16>
+void addRows(const uint8_t *from, const int64_t *offsets, int64_t rows, int64_t count,
+             LaneSums *sums, bool squares) {
+  float buffer[kBlock];
+  for (int64_t r = 0; r < rows; ++r) {
+    const uint8_t *row = from + offsets[r];
+    for (int64_t i = 0; i < count; i += kBlock) {
+      int64_t n = count - i < kBlock ? count - i : kBlock;
+      const float *values = buffer;
+      if constexpr (isDL16)
+        decodeCodes(reinterpret_cast<const uint16_t *>(row) + i, buffer, n);
+      else
+        values = reinterpret_cast<const float *>(row) + i;
+      addLanes<false>(values, n, sums[r].sum);
+      if (squares)
+        addLanes<true>(values, n, sums[r].squares);
+    }
+  }
+}
+
 /// Order of floats as integers: -0 is below +0, infinities at the ends.
 inline int32_t toKey(int32_t bits) {
   return bits ^ static_cast<int32_t>(uint32_t(bits >> 31) >> 1);
@@ -262,6 +282,8 @@ constexpr VectorFunctions kFunctions = {
     transposeSticks<uint32_t, kStickInBytes / 4>,
     addLanes<false>,
     addLanes<true>,
+    addRows<false>,
+    addRows<true>,
     findExtreme<true>,
     findExtreme<false>,
     findExtremeCodes<true>,

@@ -76,6 +76,12 @@ struct VectorFunctions {
   /// Adds \p count elements of a row, the first one for lane 0.
   void (*addRow)(const float *row, int64_t count, double *lanes);
   void (*addSquares)(const float *row, int64_t count, double *lanes);
+  /// The same for \p rows rows, the elements of row r at from + offsets[r], its lanes in
+  /// sums[r].
+  void (*addRowsF32)(const uint8_t *from, const int64_t *offsets, int64_t rows, int64_t count,
+                     LaneSums *sums, bool squares);
+  void (*addRowsDL16)(const uint8_t *from, const int64_t *offsets, int64_t rows, int64_t count,
+                      LaneSums *sums, bool squares);
   /// Largest (smallest) of \p count values and \p value in the order of maximumOf;
   /// sets \p hasNaN if there is a NaN (the result then means nothing).
   float (*largest)(const float *row, int64_t count, float value, bool &hasNaN);
