@@ -215,6 +215,7 @@ bool Execution::isIndependentOf(const Execution &other) const {
 
 void Execution::setLocal(size_t k, std::span<const std::pair<int64_t, int64_t>> units) {
   Operand &operand = operands[k < inputs.size() ? inputs[k] : output];
+  operand.isLocal = true;
   for (OperandDim &dim : operand.dims)
     for (auto [from, to] : units)
       if (dim.unit == from) {

@@ -98,11 +98,16 @@ struct WalkMask {
   }
 };
 
-void prefetch(const uint8_t *data, int64_t bytes) {
+/// Brings \p rows rows of \p n places on their way into the cache.
+void prefetch(const Lane &lane, const uint8_t *data, int64_t rows, int64_t n) {
 #ifdef __GNUC__
-  constexpr int64_t kLine = 64;
-  for (int64_t at = 0; at < bytes; at += kLine)
-    __builtin_prefetch(data + at);
+  constexpr int64_t kLine = 64, kMost = 8 << 10;
+  if (lane.operand->isLocal || !lane.isDense(1, n))
+    return;
+  int64_t bytes = std::min(n * lane.stride, kMost);
+  for (int64_t r = 0; r < rows && r * bytes < kMost; ++r)
+    for (int64_t at = 0; at < bytes; at += kLine)
+      __builtin_prefetch(data + r * lane.rowStride + at);
 #endif
 }
 
@@ -196,7 +201,11 @@ void convertPlaces(const Lane &in, const uint8_t *from, const Lane &out, uint8_t
   bool widens = out.operand->format == DataFormat::IEEE_FP32;
   const Lane &wide = widens ? out : in;
   int64_t half = kStickInBytes / wide.sticks; // of a stick of codes
-  for (int64_t r = 0; r < rows; ++r, from += in.rowStride, to += out.rowStride)
+  for (int64_t r = 0; r < rows; ++r, from += in.rowStride, to += out.rowStride) {
+    if (r + 1 < rows) {
+      prefetch(in, from + in.rowStride, 1, n);
+      prefetch(out, to + out.rowStride, 1, n);
+    }
     for (int64_t s = 0; s < wide.sticks; ++s)
       if (widens)
         vector.decodeDL16Rows(from + s * half, in.stride, n, out.perStick,
@@ -206,6 +215,32 @@ void convertPlaces(const Lane &in, const uint8_t *from, const Lane &out, uint8_t
         vector.encodeDL16Rows(reinterpret_cast<const float *>(from + s * in.stickUnit),
                               in.stride / int64_t(sizeof(float)), n, in.perStick, to + s * half,
                               out.stride, saturate);
+  }
+}
+
+/// f(x, y) for \p rows rows of \p n places, where \p y has one number or the same sticks for
+/// places of a row.
+void computeBroadcast(BroadcastFn function, const float *x, const Lane &y, const uint8_t *from,
+                      float *out, int64_t rows, int64_t n, int64_t count, float *buffer) {
+  const VectorFunctions &vector = getVectorFunctions();
+  bool is32 = y.operand->format == DataFormat::IEEE_FP32;
+  BroadcastRows call{x, buffer, 0, y.isSplat, out, n, count};
+  for (int64_t r = 0; r < rows; ++r, from += y.rowStride) {
+    if (is32) {
+      call.y = reinterpret_cast<const float *>(from);
+      call.yStride = y.stride / int64_t(sizeof(float));
+    } else if (r == 0 || y.rowStride != 0) {
+      if (y.isSplat) {
+        vector.spreadDL16(from, y.stride, n, 1, buffer);
+        call.yStride = 1;
+      } else {
+        vector.decodeDL16(reinterpret_cast<const uint16_t *>(from), buffer, count);
+      }
+    }
+    function(call);
+    call.x += n * count;
+    call.out += n * count;
+  }
 }
 
 } // namespace
@@ -307,8 +342,13 @@ void Execution::planFastPointwise() {
 
   int64_t tilePlaces = std::max<int64_t>(1, kTileLanes / placeLanes);
   int64_t tileLanes = tilePlaces * placeLanes;
-  // In blocks it is in the cache already.
-  bool isStreamed = !isReplanned;
+  // The second operand has one number, or the same lanes, for all places of a row.
+  const Lane &y = lanes.back();
+  bool broadcasts =
+      numOperands == 3 && kernel->broadcast && d.masks.empty() && (y.isSplat || y.stride == 0) &&
+      y.sticks == 1 && (y.isSplat || y.perStick == placeLanes) &&
+      (y.operand->format == DataFormat::SEN169_FP16 || y.operand->format == DataFormat::IEEE_FP32);
+  int64_t inner = walk.levels.back().extent;
   work.run = [=, this](int core, int64_t b, int64_t e) {
     const Operand &out = operands[output];
     auto buffer = std::make_unique_for_overwrite<float[]>(numOperands * tileLanes);
@@ -333,7 +373,7 @@ void Execution::planFastPointwise() {
           heldRows = rows;
           heldCount = n;
           const float *in[Walk::kMaxOperands] = {};
-          for (int i = 1; i < numOperands; ++i) {
+          for (int i = 1; i < numOperands - broadcasts; ++i) {
             const uint8_t *from = lanes[i].operand->data[core] + offsets[i];
             float *values = buffer.get() + i * tileLanes;
             if (isAlike && from == held[i] && masks.empty()) {
@@ -356,13 +396,18 @@ void Execution::planFastPointwise() {
           uint8_t *to = out.data[core] + offsets[0];
           int64_t count = rows * n * placeLanes;
           // The next tile comes while this one is computed.
-          for (int i = 0; i < numOperands && isStreamed; ++i)
-            if (lanes[i].isDense(rows, n))
-              prefetch(lanes[i].operand->data[core] + offsets[i] + rows * n * lanes[i].stride,
-                       rows * n * lanes[i].stride);
+          for (int i = 0; i < numOperands - broadcasts; ++i)
+            prefetch(lanes[i],
+                     lanes[i].operand->data[core] + offsets[i] +
+                         (n == inner ? rows * lanes[i].rowStride : n * lanes[i].stride),
+                     rows, n);
           bool direct = out.format == DataFormat::IEEE_FP32 && lanes[0].isDense(rows, n);
           float *values = direct ? reinterpret_cast<float *>(to) : buffer.get();
-          if (kernel->pointwise)
+          if (broadcasts)
+            computeBroadcast(kernel->broadcast, in[0], lanes[2],
+                             lanes[2].operand->data[core] + offsets[2], values, rows, n, placeLanes,
+                             buffer.get() + 2 * tileLanes);
+          else if (kernel->pointwise)
             kernel->pointwise(in, values, count, constants.data());
           else
             std::copy_n(in[0], count, values);

@@ -38,13 +38,41 @@ template <typename Fn> void map2(const float *const *in, float *out, int64_t n, 
     out[i] = fn(x[i], y[i]);
 }
 
+template <typename Fn> void mapRows(const BroadcastRows &rows, Fn fn) {
+  const float *x = rows.x, *y = rows.y;
+  float *out = rows.out;
+  for (int64_t r = 0; r < rows.rows; ++r, x += rows.lanes, y += rows.yStride, out += rows.lanes) {
+    if (rows.isSpread) {
+      float value = *y;
+      SPYRE_VECTOR_LOOP
+      for (int64_t i = 0; i < rows.lanes; ++i)
+        out[i] = fn(x[i], value);
+    } else {
+      SPYRE_VECTOR_LOOP
+      for (int64_t i = 0; i < rows.lanes; ++i)
+        out[i] = fn(x[i], y[i]);
+    }
+  }
+}
+
+/// Of two NaNs any may come out of a sum or product, so one is chosen.
+inline float canonical(float x) { return x != x ? NAN : x; }
+
 #define UNARY(NAME, EXPR)                                                                          \
   {NAME, Structure::Pointwise, [](const float *const *in, float *out, int64_t n, const double *) { \
      map1(in, out, n, [](float x) -> float { return EXPR; });                                      \
    }}
 #define BINARY(NAME, EXPR)                                                                         \
-  {NAME, Structure::Pointwise, [](const float *const *in, float *out, int64_t n, const double *) { \
+  {NAME,                                                                                           \
+   Structure::Pointwise,                                                                           \
+   [](const float *const *in, float *out, int64_t n, const double *) {                             \
      map2(in, out, n, [](float x, float y) -> float { return EXPR; });                             \
+   },                                                                                              \
+   Combine::Sum,                                                                                   \
+   false,                                                                                          \
+   false,                                                                                          \
+   [](const BroadcastRows &rows) {                                                                 \
+     mapRows(rows, [](float x, float y) -> float { return EXPR; });                                \
    }}
 
 float sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }
@@ -96,9 +124,9 @@ constexpr Kernel kKernels[] = {
     UNARY("silu", silu(x)),
     {"clip", Structure::Pointwise, clip},
     {"softplus", Structure::Pointwise, softplus},
-    BINARY("add", x + y),
+    BINARY("add", canonical(x + y)),
     BINARY("sub", x - y),
-    BINARY("mul", x *y),
+    BINARY("mul", canonical(x * y)),
     BINARY("realdiv", x / y),
     BINARY("maximum", maximumOf(x, y)),
     BINARY("minimum", minimumOf(x, y)),

@@ -23,6 +23,17 @@ namespace spyre::runtime {
 using PointwiseFn = void (*)(const float *const *in, float *out, int64_t count,
                              const double *constants);
 
+/// out[r][i] = f(x[r][i], y[r][i]), 0 <= i < lanes, for rows of \p yStride numbers of y,
+/// which may be 0; y[r][0] for all i if it \p isSpread.
+struct BroadcastRows {
+  const float *x, *y;
+  int64_t yStride;
+  bool isSpread;
+  float *out;
+  int64_t rows, lanes;
+};
+using BroadcastFn = void (*)(const BroadcastRows &);
+
 enum class Structure : uint8_t {
   Pointwise,
   Reduction,
@@ -41,8 +52,9 @@ struct Kernel {
   Structure structure = Structure::Pointwise;
   PointwiseFn pointwise = nullptr;
   Combine combine = Combine::Sum;
-  bool scaled = false;   ///< the sum is multiplied by the first constant
-  bool saturate = false; ///< finite results beyond the format's range stay finite
+  bool scaled = false;             ///< the sum is multiplied by the first constant
+  bool saturate = false;           ///< finite results beyond the format's range stay finite
+  BroadcastFn broadcast = nullptr; ///< of two operands: the same with rows that repeat
 };
 
 /// The kernel called \p name, or null.

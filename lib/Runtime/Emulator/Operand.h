@@ -54,6 +54,7 @@ struct Operand {
   const Operand *index = nullptr;
   int64_t numRows = std::numeric_limits<int64_t>::max(); ///< of the table
   bool isPartial = false;                                ///< a dim has a limit
+  bool isLocal = false; ///< in the memory of the thread that runs a chain
 
   /// Whether the row at \p index is in memory, but for dim \p inner.
   bool hasRow(const int64_t *index, int inner) const {

@@ -182,21 +182,22 @@ void transposeSticks(const uint8_t *from, int64_t fromStride, uint8_t *to, int64
 }
 
 template <bool squared> void addLanes(const float *row, int64_t count, double *lanes) {
+  int64_t whole = count / kSumLanes * kSumLanes;
+  // Nothing but this, so that the sums stay in registers.
   double sums[kSumLanes];
   std::memcpy(sums, lanes, sizeof(sums));
-  int64_t i = 0;
-  for (; i + kSumLanes <= count; i += kSumLanes) {
+  for (int64_t i = 0; i < whole; i += kSumLanes) {
     SPYRE_VECTOR_LOOP
     for (int64_t j = 0; j < kSumLanes; ++j) {
       double x = row[i + j];
       sums[j] += squared ? x * x : x;
     }
   }
-  for (int64_t j = 0; i < count; ++i, ++j) {
-    double x = row[i];
-    sums[j] += squared ? x * x : x;
-  }
   std::memcpy(lanes, sums, sizeof(sums));
+  for (int64_t i = whole; i < count; ++i) {
+    double x = row[i];
+    lanes[i - whole] += squared ? x * x : x;
+  }
 }
 
 template <bool isDL16>
