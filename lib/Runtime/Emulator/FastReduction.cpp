@@ -25,6 +25,15 @@ namespace {
 
 /// Rows of a result whose sums are under way together.
 constexpr int64_t kRowsAtOnce = 64;
+/// Sticks of a row that are read together.
+constexpr int64_t kSticksAtOnce = 4;
+
+void prefetchStick(const uint8_t *data) {
+#ifdef __GNUC__
+  __builtin_prefetch(data);
+  __builtin_prefetch(data + kStickInBytes / 2);
+#endif
+}
 
 /// The input of a reduction as its rows need it.
 struct Source {
@@ -62,8 +71,8 @@ void reduceRows(const Source &source, Combine combine, bool pair, const uint8_t 
   int64_t perRow = pair ? 2 : 1;
   bool onCodes = combine != Combine::Sum && source.x->format == DataFormat::SEN169_FP16 &&
                  source.masks.empty();
-  bool addsRows =
-      combine == Combine::Sum && source.masks.empty() &&
+  bool addsSticks =
+      !pair && combine == Combine::Sum && source.masks.empty() &&
       (source.x->format == DataFormat::SEN169_FP16 || source.x->format == DataFormat::IEEE_FP32);
   std::fill_n(results, rows * perRow, combine == Combine::Sum ? 0.0 : double(neutral));
   for (int64_t offset : source.reducedOffsets) {
@@ -73,24 +82,39 @@ void reduceRows(const Source &source, Combine combine, bool pair, const uint8_t 
     std::fill_n(extremes, rows, neutral);
     int16_t keys[kRowsAtOnce][kCodeLanes];
     std::fill_n(keys[0], rows * kCodeLanes, codeToKey(encodeDL16(neutral)));
-    for (int64_t stick = 0; stick < source.numSticks; ++stick) {
-      int64_t count = std::min(source.perStick, source.length - stick * source.perStick);
-      if (addsRows) {
-        (source.x->format == DataFormat::IEEE_FP32 ? vector.addRowsF32 : vector.addRowsDL16)(
-            data + offset + stick * source.x->dims[source.x->stickDim].unit, starts, rows, count,
-            sums, pair);
-        continue;
+    int64_t stride = source.x->dims[source.x->stickDim].unit;
+    // Whole sticks at once, then the rest of the last one.
+    int64_t whole = source.length / source.perStick;
+    auto takeSticks = [&](int64_t first, int64_t sticks, int64_t count) {
+      const uint8_t *from = data + offset + first * stride;
+      if (onCodes)
+        (combine == Combine::Max ? vector.largestCodes : vector.smallestCodes)(
+            from, starts, rows, sticks, stride, count, keys);
+      else
+        (source.x->format == DataFormat::IEEE_FP32 ? vector.addSticksF32 : vector.addSticksDL16)(
+            from, starts, rows, sticks, stride, sums);
+    };
+    int64_t stick = 0;
+    if (onCodes || addsSticks) {
+      // Rows of a group are neighbours in memory, the sticks of a row are not: some sticks at
+      // a time, while the next ones come.
+      for (; stick < whole; stick += kSticksAtOnce) {
+        int64_t sticks = std::min(kSticksAtOnce, whole - stick);
+        if (!source.x->isLocal)
+          for (int64_t s = stick + sticks; s < std::min(whole, stick + 2 * sticks); ++s)
+            for (int64_t r = 0; r < rows; ++r)
+              prefetchStick(data + starts[r] + offset + s * stride);
+        takeSticks(stick, sticks, source.perStick);
       }
+      stick = whole;
+      if (onCodes && stick < source.numSticks) {
+        takeSticks(stick, 1, source.length - stick * source.perStick);
+        ++stick;
+      }
+    }
+    for (; stick < source.numSticks; ++stick) {
+      int64_t count = std::min(source.perStick, source.length - stick * source.perStick);
       for (int64_t r = 0; r < rows; ++r) {
-        if (onCodes) {
-          const auto *row = reinterpret_cast<const uint16_t *>(
-              data + starts[r] + offset + stick * source.x->dims[source.x->stickDim].unit);
-          if (combine == Combine::Max)
-            vector.largestCodes(row, count, keys[r]);
-          else
-            vector.smallestCodes(row, count, keys[r]);
-          continue;
-        }
         const float *row = source.load(data, starts[r] + offset, stick, count, origin, buffer);
         if (combine == Combine::Sum) {
           vector.addRow(row, count, sums[r].sum);

@@ -126,7 +126,7 @@ constexpr Kernel kKernels[] = {
     {"softplus", Structure::Pointwise, softplus},
     BINARY("add", canonical(x + y)),
     BINARY("sub", x - y),
-    BINARY("mul", canonical(x * y)),
+    BINARY("mul", canonical(x *y)),
     BINARY("realdiv", x / y),
     BINARY("maximum", maximumOf(x, y)),
     BINARY("minimum", minimumOf(x, y)),

@@ -200,23 +200,52 @@ template <bool squared> void addLanes(const float *row, int64_t count, double *l
   }
 }
 
-template <bool isDL16>
-void addRows(const uint8_t *from, const int64_t *offsets, int64_t rows, int64_t count,
-             LaneSums *sums, bool squares) {
-  float buffer[kBlock];
-  for (int64_t r = 0; r < rows; ++r) {
-    const uint8_t *row = from + offsets[r];
-    for (int64_t i = 0; i < count; i += kBlock) {
-      int64_t n = count - i < kBlock ? count - i : kBlock;
-      const float *values = buffer;
-      if constexpr (isDL16)
-        decodeCodes(reinterpret_cast<const uint16_t *>(row) + i, buffer, n);
-      else
-        values = reinterpret_cast<const float *>(row) + i;
-      addLanes<false>(values, n, sums[r].sum);
-      if (squares)
-        addLanes<true>(values, n, sums[r].squares);
+/// Adds eight numbers to their lanes.
+inline void addEight(const float *row, double *sums) {
+  SPYRE_VECTOR_LOOP
+  for (int64_t j = 0; j < kSumLanes; ++j)
+    sums[j] += double(row[j]);
+}
+
+/// Two rows at a time: the additions of one wait for one another.
+void addSticksF32(const uint8_t *from, const int64_t *offsets, int64_t rows, int64_t sticks,
+                  int64_t stickStride, LaneSums *sums) {
+  constexpr int64_t kLanes = kStickInBytes / int64_t(sizeof(float));
+  for (int64_t r = 0; r < rows; r += 2) {
+    bool isPair = r + 1 < rows;
+    const uint8_t *first = from + offsets[r];
+    const uint8_t *second = from + offsets[isPair ? r + 1 : r];
+    double a[kSumLanes], b[kSumLanes];
+    std::memcpy(a, sums[r].sum, sizeof(a));
+    std::memcpy(b, sums[isPair ? r + 1 : r].sum, sizeof(b));
+    for (int64_t s = 0; s < sticks; ++s, first += stickStride, second += stickStride) {
+      const auto *x = reinterpret_cast<const float *>(first);
+      const auto *y = reinterpret_cast<const float *>(second);
+      for (int64_t i = 0; i < kLanes; i += kSumLanes) {
+        addEight(x + i, a);
+        addEight(y + i, b);
+      }
     }
+    std::memcpy(sums[r].sum, a, sizeof(a));
+    if (isPair)
+      std::memcpy(sums[r + 1].sum, b, sizeof(b));
+  }
+}
+
+void addSticksDL16(const uint8_t *from, const int64_t *offsets, int64_t rows, int64_t sticks,
+                   int64_t stickStride, LaneSums *sums) {
+  constexpr int64_t kLanes = kStickInBytes / int64_t(sizeof(uint16_t));
+  float buffer[kLanes];
+  for (int64_t r = 0; r < rows; ++r) {
+    const uint8_t *stick = from + offsets[r];
+    double a[kSumLanes];
+    std::memcpy(a, sums[r].sum, sizeof(a));
+    for (int64_t s = 0; s < sticks; ++s, stick += stickStride) {
+      decodeCodes(reinterpret_cast<const uint16_t *>(stick), buffer, kLanes);
+      for (int64_t i = 0; i < kLanes; i += kSumLanes)
+        addEight(buffer + i, a);
+    }
+    std::memcpy(sums[r].sum, a, sizeof(a));
   }
 }
 
@@ -240,19 +269,28 @@ float findExtreme(const float *row, int64_t count, float value, bool &hasNaN) {
 }
 
 template <bool wantLargest>
-void findExtremeCodes(const uint16_t *codes, int64_t count, int16_t *keys) {
-  int16_t best[kCodeLanes];
-  std::memcpy(best, keys, sizeof(best));
+void findExtremeCodes(const uint8_t *from, const int64_t *offsets, int64_t rows, int64_t sticks,
+                      int64_t stickStride, int64_t count, int16_t (*keys)[kCodeLanes]) {
   auto choose = [](int16_t a, int16_t b) { return (wantLargest ? a > b : a < b) ? a : b; };
-  int64_t i = 0;
-  for (; i + kCodeLanes <= count; i += kCodeLanes) {
-    SPYRE_VECTOR_LOOP
-    for (int64_t j = 0; j < kCodeLanes; ++j)
-      best[j] = choose(codeToKey(codes[i + j]), best[j]);
+  for (int64_t r = 0; r < rows; ++r) {
+    const uint8_t *stick = from + offsets[r];
+    int16_t best[kCodeLanes];
+    std::memcpy(best, keys[r], sizeof(best));
+    for (int64_t s = 0; s < sticks; ++s, stick += stickStride) {
+      const auto *codes = reinterpret_cast<const uint16_t *>(stick);
+      for (int64_t i = 0; i + kCodeLanes <= count; i += kCodeLanes) {
+        SPYRE_VECTOR_LOOP
+        for (int64_t j = 0; j < kCodeLanes; ++j)
+          best[j] = choose(codeToKey(codes[i + j]), best[j]);
+      }
+    }
+    std::memcpy(keys[r], best, sizeof(best));
+    // What is left of each stick.
+    stick = from + offsets[r];
+    for (int64_t s = 0; s < sticks && count % kCodeLanes; ++s, stick += stickStride)
+      for (int64_t i = count / kCodeLanes * kCodeLanes; i < count; ++i)
+        keys[r][0] = choose(codeToKey(reinterpret_cast<const uint16_t *>(stick)[i]), keys[r][0]);
   }
-  for (; i < count; ++i)
-    best[0] = choose(codeToKey(codes[i]), best[0]);
-  std::memcpy(keys, best, sizeof(best));
 }
 
 void addEach(const float *row, int64_t count, double *to) {
@@ -283,8 +321,8 @@ constexpr VectorFunctions kFunctions = {
     transposeSticks<uint32_t, kStickInBytes / 4>,
     addLanes<false>,
     addLanes<true>,
-    addRows<false>,
-    addRows<true>,
+    addSticksF32,
+    addSticksDL16,
     findExtreme<true>,
     findExtreme<false>,
     findExtremeCodes<true>,

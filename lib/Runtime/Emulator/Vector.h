@@ -76,20 +76,22 @@ struct VectorFunctions {
   /// Adds \p count elements of a row, the first one for lane 0.
   void (*addRow)(const float *row, int64_t count, double *lanes);
   void (*addSquares)(const float *row, int64_t count, double *lanes);
-  /// The same for \p rows rows, the elements of row r at from + offsets[r], its lanes in
-  /// sums[r].
-  void (*addRowsF32)(const uint8_t *from, const int64_t *offsets, int64_t rows, int64_t count,
-                     LaneSums *sums, bool squares);
-  void (*addRowsDL16)(const uint8_t *from, const int64_t *offsets, int64_t rows, int64_t count,
-                      LaneSums *sums, bool squares);
+  /// The same for \p rows rows of \p sticks whole sticks, the first stick of row r at
+  /// from + offsets[r], the others \p stickStride bytes apart; its lanes are in sums[r].
+  void (*addSticksF32)(const uint8_t *from, const int64_t *offsets, int64_t rows, int64_t sticks,
+                       int64_t stickStride, LaneSums *sums);
+  void (*addSticksDL16)(const uint8_t *from, const int64_t *offsets, int64_t rows, int64_t sticks,
+                        int64_t stickStride, LaneSums *sums);
   /// Largest (smallest) of \p count values and \p value in the order of maximumOf;
   /// sets \p hasNaN if there is a NaN (the result then means nothing).
   float (*largest)(const float *row, int64_t count, float value, bool &hasNaN);
   float (*smallest)(const float *row, int64_t count, float value, bool &hasNaN);
-  /// The same on DL16 codes, which order like integers.
-  /// keys: kCodeLanes of them, see codeToKey.
-  void (*largestCodes)(const uint16_t *codes, int64_t count, int16_t *keys);
-  void (*smallestCodes)(const uint16_t *codes, int64_t count, int16_t *keys);
+  /// The same on DL16 codes, which order like integers, of rows as above but \p count codes
+  /// of each stick. keys: kCodeLanes of them a row, see codeToKey.
+  void (*largestCodes)(const uint8_t *from, const int64_t *offsets, int64_t rows, int64_t sticks,
+                       int64_t stickStride, int64_t count, int16_t (*keys)[kCodeLanes]);
+  void (*smallestCodes)(const uint8_t *from, const int64_t *offsets, int64_t rows, int64_t sticks,
+                        int64_t stickStride, int64_t count, int16_t (*keys)[kCodeLanes]);
   /// Element by element, on what is there.
   void (*addElements)(const float *row, int64_t count, double *to);
   void (*maxElements)(const float *row, int64_t count, double *to);
