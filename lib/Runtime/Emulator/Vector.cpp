@@ -20,7 +20,6 @@
 #include "spyre/Numerics/DL16.h"
 
 #include <bit>
-#include <climits>
 #include <cmath>
 #include <cstring>
 
@@ -59,13 +58,14 @@ void encodeValues(const float *values, uint16_t *codes, int64_t count) {
   constexpr int32_t kBase = (127 - 31) << 23;
   int64_t i = 0;
   for (; i + kBlock <= count; i += kBlock) {
-    int32_t least = INT_MAX, largest = 0;
+    // Negative if one is below what rounds to a normal number, or above.
+    int32_t outside = 0;
     for (int64_t j = 0; j < kBlock; ++j) {
       int32_t magnitude = std::bit_cast<int32_t>(values[i + j]) & 0x7fffffff;
-      least = magnitude < least ? magnitude : least;
-      largest = magnitude > largest ? magnitude : largest;
+      outside |= (magnitude - (kBase + (1 << 14))) |
+                 (kBase + (kDL16MaxFiniteCode << 14) - 1 - magnitude);
     }
-    if (least < kBase + (1 << 14) || largest >= kBase + (kDL16MaxFiniteCode << 14)) {
+    if (outside < 0) {
       SPYRE_VECTOR_LOOP
       for (int64_t j = 0; j < kBlock; ++j)
         codes[i + j] = spyre::encodeDL16(values[i + j], overflow);
