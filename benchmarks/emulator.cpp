@@ -28,6 +28,9 @@
 #include <sys/resource.h>
 #include <thread>
 
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 #ifdef SPYRE_BENCH_OPENBLAS
 #include <cblas.h>
 extern "C" void openblas_set_num_threads(int num_threads);
@@ -240,6 +243,46 @@ Work makeCopy(int64_t bytes, unsigned threads) {
   };
 }
 
+#ifdef __x86_64__
+__attribute__((target("avx,f16c"))) void widen(const _Float16 *from, float *to, int64_t count) {
+  int64_t i = 0;
+  for (; i + 8 <= count; i += 8)
+    _mm256_storeu_ps(to + i,
+                     _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(from + i))));
+  for (; i < count; ++i)
+    to[i] = static_cast<float>(from[i]);
+}
+__attribute__((target("avx,f16c"))) void narrow(const float *from, _Float16 *to, int64_t count) {
+  int64_t i = 0;
+  for (; i + 8 <= count; i += 8)
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(to + i),
+                     _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
+  for (; i < count; ++i)
+    to[i] = static_cast<_Float16>(from[i]);
+}
+#else
+void widen(const _Float16 *from, float *to, int64_t count) { std::copy_n(from, count, to); }
+void narrow(const float *from, _Float16 *to, int64_t count) { std::copy_n(from, count, to); }
+#endif
+
+/// f16 to f32 or back, by the processor's instruction: what a library without f16 forms needs
+/// before and after.
+Work makeConversion(bool widens, int64_t count, unsigned threads) {
+  auto half = std::make_shared<std::vector<_Float16>>(count, _Float16(1));
+  auto single = std::make_shared<std::vector<float>>(count, 1.0f);
+  auto pool = std::make_shared<ThreadPool>(threads);
+  return [=] {
+    int64_t part = (count + threads - 1) / threads;
+    pool->run(threads, [&](int64_t t) {
+      int64_t begin = std::min(count, t * part), size = std::min(part, count - begin);
+      if (widens)
+        widen(half->data() + begin, single->data() + begin, size);
+      else
+        narrow(single->data() + begin, half->data() + begin, size);
+    });
+  };
+}
+
 #ifdef SPYRE_BENCH_ONEDNN
 using dnnl::memory;
 
@@ -283,7 +326,8 @@ Work makeOneDnn(const std::string &kind, int64_t rows, int64_t columns) {
 }
 #endif
 
-Work makeWork(const std::string &text, unsigned threads) {
+/// The parts of what a library does.
+std::vector<Work> makeWork(const std::string &text, unsigned threads) {
   std::vector<Work> parts;
   std::istringstream stream(text);
   for (std::string part; std::getline(stream, part, '+');) {
@@ -295,6 +339,10 @@ Work makeWork(const std::string &text, unsigned threads) {
     numbers.resize(4, 1);
     if (kind == "copy") {
       parts.push_back(makeCopy(numbers[0], threads));
+      continue;
+    }
+    if (kind == "widen" || kind == "narrow") {
+      parts.push_back(makeConversion(kind == "widen", numbers[0] * numbers[1], threads));
       continue;
     }
 #ifdef SPYRE_BENCH_OPENBLAS
@@ -311,10 +359,19 @@ Work makeWork(const std::string &text, unsigned threads) {
 #endif
     fail("'" + kind + "' is not among what this build can compare with");
   }
-  return [parts] {
-    for (const Work &part : parts)
-      part();
-  };
+  return parts;
+}
+
+/// The times of all parts, each by itself: threads that still wait for more of the part
+/// before would stand in the way.
+double takeTurns(const std::vector<Work> &parts, std::vector<double> &expected) {
+  double seconds = 0;
+  expected.resize(parts.size(), 0);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    expected[i] = takeTurn(parts[i], expected[i]);
+    seconds += expected[i];
+  }
+  return seconds;
 }
 
 const char *kUsage =
@@ -322,7 +379,7 @@ const char *kUsage =
 
 Times the launches of the program directory DIR, in turns with each baseline, and
 prints JSON. Kinds: sgemm:COUNT,M,N,K (joined by "+" if several), copy:BYTES,
-softmax:ROWS,COLUMNS, layernorm:ROWS,COLUMNS, reorder:ROWS,COLUMNS (oneDNN).
+widen:ROWS,COLUMNS and narrow:ROWS,COLUMNS (f16 to f32 and back), softmax:ROWS,COLUMNS, layernorm:ROWS,COLUMNS, reorder:ROWS,COLUMNS (oneDNN).
 --general: without the faster paths. --compare: instead of timing, run with and without
 them and say which buffers differ.
 
@@ -387,18 +444,18 @@ int main(int argc, char **argv) {
   // Before anything else takes memory: libraries that are compared with do.
   json["device_bytes"] = bench->getRuntime().getEmulator().getMemory().getPeakInBytes();
   json["peak_bytes"] = getPeakInBytes();
-  std::vector<Work> work;
+  std::vector<std::vector<Work>> work;
   for (const auto &[name, text] : baselines) {
     work.push_back(makeWork(text, options.numThreads));
   }
-  std::vector<double> expected;
-  for (const Work &item : work)
-    expected.push_back(measure(item));
+  std::vector<std::vector<double>> expected(work.size());
+  for (size_t i = 0; i < work.size(); ++i)
+    takeTurns(work[i], expected[i]);
   std::vector<std::vector<double>> theirs(work.size());
   for (int run = 0; run < runs; ++run) {
     seconds.push_back(takeTurn([&] { bench->launch(); }, seconds.back()));
     for (size_t i = 0; i < work.size(); ++i)
-      theirs[i].push_back(takeTurn(work[i], expected[i]));
+      theirs[i].push_back(takeTurns(work[i], expected[i]));
   }
   json["first_s"] = seconds[0];
   seconds.erase(seconds.begin());

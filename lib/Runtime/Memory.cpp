@@ -22,7 +22,7 @@
 using namespace spyre;
 using namespace spyre::runtime;
 
-/// Blocks from here on get large pages, and are kept when they are freed.
+/// Blocks from here on get large pages. Of smaller ones that are freed, so much is kept.
 static constexpr int64_t kLargeInBytes = int64_t(8) << 20;
 
 void Block::Free::operator()(uint8_t *pointer) const { std::free(pointer); }
@@ -68,12 +68,18 @@ Result<int64_t> DeviceMemory::insert(int64_t address, int64_t size, const std::s
                  std::to_string(capacity - used) + " of " + std::to_string(capacity) +
                  " bytes are free"};
   Block block;
+  auto known = spares.find(address);
   if (spare && spare->getSizeInBytes() == size) {
     block = std::move(*spare);
-    block.setName(name);
+  } else if (known != spares.end() && known->second.getSizeInBytes() == size) {
+    block = std::move(known->second);
+    sparesInBytes -= size;
+    spares.erase(known);
   } else {
     block = backed ? Block(size, checked, name) : Block::createUnbacked(size, name);
   }
+  block.setName(name);
+  block.setUse(BlockUse::Any);
   if (size >= kLargeInBytes)
     spare.reset();
   if (backed && !block.getData())
@@ -128,8 +134,18 @@ bool DeviceMemory::free(int64_t address) {
   if (it == blocks.end())
     return false;
   used -= it->second.getSizeInBytes();
-  if (!checked && it->second.getSizeInBytes() >= kLargeInBytes)
+  int64_t size = it->second.getSizeInBytes();
+  if (!checked && size >= kLargeInBytes) {
     spare = std::move(it->second);
+  } else if (!checked) {
+    if (sparesInBytes + size > kLargeInBytes) {
+      spares.clear();
+      sparesInBytes = 0;
+    }
+    auto [place, isNew] = spares.try_emplace(address);
+    sparesInBytes += size - place->second.getSizeInBytes();
+    place->second = std::move(it->second);
+  }
   blocks.erase(it);
   return true;
 }

@@ -200,10 +200,11 @@ std::optional<Error> Runtime::checkSymbols(const sdsc::Descriptor &descriptor,
 
 std::optional<Error> Runtime::runSteps(const Bundle &bundle, const std::vector<Step> &steps,
                                        const std::vector<int64_t> &arguments, int64_t pool,
-                                       std::vector<int64_t> &loopVariables) {
+                                       std::vector<int64_t> &loopVariables,
+                                       std::shared_ptr<Schedule> *kept) {
   std::vector<LaunchRequest> launches;
   auto flush = [&](bool isEnd = false) -> std::optional<Error> {
-    auto error = emulator.execute(launches, isEnd);
+    auto error = emulator.execute(std::move(launches), isEnd, isEnd ? kept : nullptr);
     launches.clear();
     return error ? std::optional(Error{bundle.directory + "/" + error->message}) : std::nullopt;
   };
@@ -214,7 +215,7 @@ std::optional<Error> Runtime::runSteps(const Bundle &bundle, const std::vector<S
       loopVariables.push_back(0);
       for (int64_t i = 0; i < loop->count; ++i) {
         loopVariables.back() = i;
-        if (auto error = runSteps(bundle, loop->body, arguments, pool, loopVariables))
+        if (auto error = runSteps(bundle, loop->body, arguments, pool, loopVariables, kept))
           return error;
       }
       loopVariables.pop_back();
@@ -241,7 +242,8 @@ std::optional<Error> Runtime::runSteps(const Bundle &bundle, const std::vector<S
       name += (l ? ", " : ", iteration ") + std::to_string(loopVariables[l]);
     if (auto error = checkSymbols(descriptor->second, bound, name))
       return Error{bundle.directory + "/" + error->message};
-    LaunchRequest request{&descriptor->second, std::move(name), {}, bundle.isVerified.get()};
+    LaunchRequest request{
+        &descriptor->second, std::move(name), {}, bundle.memory.isVerified.load()};
     request.symbols = [bound = std::move(bound)](int64_t id) -> std::optional<int64_t> {
       auto it = std::lower_bound(bound.begin(), bound.end(), std::pair(id, INT64_MIN));
       if (it == bound.end() || it->first != id)
@@ -301,6 +303,25 @@ void Runtime::setInputs(const Bundle &bundle, const std::vector<int64_t> &argume
     }
 }
 
+/// What a launch depends on; nothing if each one must be prepared anew.
+std::optional<LaunchMemory::Prepared> Runtime::describeLaunch(std::vector<int64_t> addresses,
+                                                              int64_t pool) {
+  const EmulatorOptions &options = emulator.getOptions();
+  if (options.checked || options.timeline)
+    return std::nullopt;
+  LaunchMemory::Prepared launch;
+  launch.emulator = emulator.getNumber();
+  launch.addresses = std::move(addresses);
+  launch.addresses.push_back(pool);
+  for (int64_t address : launch.addresses) {
+    int64_t start = 0;
+    const Block *block = emulator.getMemory().find(address, start);
+    launch.blocks.emplace_back(block ? block->getData() : nullptr,
+                               block ? block->getSizeInBytes() : 0);
+  }
+  return launch;
+}
+
 std::optional<Error> Runtime::launch(const Bundle &bundle, const std::vector<int64_t> &arguments) {
   if (auto error = checkArguments(bundle, arguments))
     return Error{bundle.directory + ": " + error->message};
@@ -347,9 +368,30 @@ std::optional<Error> Runtime::launch(const Bundle &bundle, const std::vector<int
   }
   setInputs(bundle, addresses, BlockUse::Input);
   std::vector<int64_t> loopVariables;
-  auto error = runSteps(bundle, bundle.plan.steps, addresses, pool, loopVariables);
-  if (!error)
-    bundle.isVerified.set();
+  // With the same memory as last time, everything is prepared.
+  std::optional<LaunchMemory::Prepared> now = describeLaunch(addresses, pool);
+  std::unique_ptr<LaunchMemory::Prepared> before = bundle.memory.take();
+  std::optional<Error> error;
+  if (now && before && before->emulator == now->emulator && before->addresses == now->addresses &&
+      before->blocks == now->blocks) {
+    error = emulator.repeat(*before->schedule);
+    if (!error)
+      bundle.memory.put(std::move(before));
+  } else {
+    std::shared_ptr<Schedule> kept;
+    bool isWhole =
+        std::all_of(bundle.plan.steps.begin(), bundle.plan.steps.end(),
+                    [](const Step &step) { return std::holds_alternative<Launch>(step.content); });
+    error = runSteps(bundle, bundle.plan.steps, addresses, pool, loopVariables,
+                     now && isWhole ? &kept : nullptr);
+    if (!error) {
+      bundle.memory.isVerified = true;
+      if (kept) {
+        now->schedule = std::move(kept);
+        bundle.memory.put(std::make_unique<LaunchMemory::Prepared>(std::move(*now)));
+      }
+    }
+  }
   setInputs(bundle, addresses, BlockUse::Any);
   for (size_t k = 0; k < arguments.size(); ++k)
     if (Role role = bundle.spec.arguments[k].role;

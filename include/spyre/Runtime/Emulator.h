@@ -142,6 +142,8 @@ struct LaunchRequest {
   bool isVerified = false; ///< it is known that the descriptor breaks no rule
 };
 
+class Schedule;
+
 class Emulator {
 public:
   Emulator(Device device, EmulatorOptions options);
@@ -164,7 +166,14 @@ public:
   /// The same for a sequence of them, to the same bits; faster, as operations may
   /// run one after the other on a core before the next core begins. \p isEnd: nobody
   /// reads scratchpads or blocks for scratch afterwards; they then hold anything.
-  std::optional<Error> execute(const std::vector<LaunchRequest> &launches, bool isEnd = false);
+  /// \p kept: gets what repeat takes, if there is such.
+  std::optional<Error> execute(std::vector<LaunchRequest> launches, bool isEnd = false,
+                               std::shared_ptr<Schedule> *kept = nullptr);
+  /// Executes the same sequence again. All its addresses must mean the same memory.
+  std::optional<Error> repeat(Schedule &schedule);
+
+  /// Which of all emulators of the process.
+  uint64_t getNumber() const { return number; }
 
   void report(Report report);
   /// Remembers who writes (checked mode); the number goes to the sticks' shadows.
@@ -183,6 +192,7 @@ public:
 
 private:
   friend class Execution;
+  uint64_t number;
   Device device;
   EmulatorOptions options;
   DeviceMemory memory;

@@ -128,7 +128,11 @@ private:
   int64_t capacity, alignment, used = 0, peak = 0;
   bool checked, backed;
   std::map<int64_t, Block> blocks;
-  std::optional<Block> spare; ///< freed last, without checked mode
+  // Freed without checked mode: the last large block, for the next of its size; small ones,
+  // for the next of their place and size.
+  std::optional<Block> spare;
+  std::map<int64_t, Block> spares;
+  int64_t sparesInBytes = 0;
 };
 
 /// Rounds \p size up to a multiple of \p to.

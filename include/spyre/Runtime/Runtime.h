@@ -21,23 +21,46 @@
 
 #include <atomic>
 #include <map>
+#include <mutex>
 
 namespace spyre::runtime {
 
-/// Whether something is known of an object; not of its copies, which may be changed.
-class KnownOnce {
+/// What launches of a bundle leave for the next one; not for the bundle's copies, which may
+/// be changed. Threads may launch one bundle at the same time.
+class LaunchMemory {
 public:
-  KnownOnce() = default;
-  KnownOnce(const KnownOnce & /*other*/) {}
-  KnownOnce &operator=(const KnownOnce & /*other*/) {
-    known = false;
+  /// A launch that can be repeated: by the same emulator, with the same addresses, as long
+  /// as they mean the same memory.
+  struct Prepared {
+    uint64_t emulator = 0;
+    std::vector<int64_t> addresses;                          ///< of the arguments, and of the pool
+    std::vector<std::pair<const uint8_t *, int64_t>> blocks; ///< where, and how large
+    std::shared_ptr<Schedule> schedule;
+  };
+
+  LaunchMemory() = default;
+  LaunchMemory(const LaunchMemory & /*other*/) {}
+  LaunchMemory &operator=(const LaunchMemory & /*other*/) {
+    isVerified = false;
+    put(nullptr);
     return *this;
   }
-  bool get() const { return known; }
-  void set() const { known = true; }
+
+  /// The descriptors break no rule.
+  std::atomic<bool> isVerified = false;
+  /// The last launch; nobody else gets it until it is put back.
+  std::unique_ptr<Prepared> take() {
+    std::lock_guard lock(mutex);
+    return std::move(prepared);
+  }
+  void put(std::unique_ptr<Prepared> launch) {
+    std::lock_guard lock(mutex);
+    prepared = std::move(launch);
+  }
 
 private:
-  mutable std::atomic<bool> known = false;
+  std::mutex mutex;
+  std::unique_ptr<Prepared> prepared;
 };
 
 /// A bundle directory in memory.
@@ -46,8 +69,8 @@ struct Bundle {
   Plan plan;
   LaunchSpec spec;
   std::map<std::string, sdsc::Descriptor> descriptors; ///< by file name
-  /// The descriptors break no rule: set by the first launch. They do not change after it.
-  KnownOnce isVerified;
+  /// The descriptors do not change after the first launch.
+  mutable LaunchMemory memory;
 };
 
 /// Reads \p directory: plan.json unless \p plan is given, launch_spec.json unless
@@ -90,7 +113,10 @@ public:
 private:
   std::optional<Error> runSteps(const Bundle &bundle, const std::vector<Step> &steps,
                                 const std::vector<int64_t> &arguments, int64_t pool,
-                                std::vector<int64_t> &loopVariables);
+                                std::vector<int64_t> &loopVariables,
+                                std::shared_ptr<Schedule> *kept);
+  std::optional<LaunchMemory::Prepared> describeLaunch(std::vector<int64_t> addresses,
+                                                       int64_t pool);
   std::optional<Error> checkSymbols(const sdsc::Descriptor &descriptor,
                                     const std::vector<std::pair<int64_t, int64_t>> &bound,
                                     const std::string &name);

@@ -15,7 +15,6 @@
 #include "Chain.h"
 #include "FastPath.h"
 
-#include <array>
 #include <set>
 
 using namespace spyre;
@@ -28,8 +27,6 @@ constexpr size_t kMaxChain = 64;
 constexpr int kMinChainCores = 8;
 /// Local values of one block: they should stay in the second-level cache.
 constexpr int64_t kBlockInBytes = 192 << 10;
-/// Operations that are looked at together.
-constexpr size_t kWindow = 256;
 
 /// Bytes and count of the steps between sticks, large ones first.
 std::vector<std::pair<int64_t, int64_t>> getSteps(const Operand &operand) {
@@ -284,99 +281,27 @@ bool Chain::block(std::span<const std::unique_ptr<Execution>> later, bool isEnd)
   return true;
 }
 
-void Chain::run(ThreadPool &pool, std::span<const std::unique_ptr<Execution>> later, bool isEnd) {
-  if (links.size() == 1) {
-    links[0]->runPlan();
-  } else if (!links.empty()) {
-    bool isBlocked = block(later, isEnd);
-    pool.run(links[0]->getNumCores(), [&](int64_t core) {
-      if (isBlocked) {
-        thread_local std::vector<uint8_t> memory;
-        if (int64_t(memory.size()) < localInBytes + kStickInBytes)
-          memory.resize(localInBytes + kStickInBytes);
-        void *begin = memory.data();
-        size_t space = memory.size();
-        auto *local = static_cast<uint8_t *>(std::align(kStickInBytes, localInBytes, begin, space));
-        for (size_t i = 0; i < links.size(); ++i)
-          for (size_t k = 0; k < valuesOf[i].size(); ++k)
-            if (const Value &value = values[valuesOf[i][k]]; value.isLocal)
-              links[i]->setData(k, core, local + value.offset);
-      }
-      for (Execution *link : links)
-        link->work.run(static_cast<int>(core), 0, link->work.places);
-    });
-  }
-  links.clear();
+void Chain::plan(std::span<const std::unique_ptr<Execution>> later, bool isEnd) {
+  isBlocked = block(later, isEnd);
 }
 
-namespace {
-
-/// Chains that have nothing to do with one another, and may therefore run in any order.
-class OpenChains {
-public:
-  OpenChains(ThreadPool &pool, bool isEnd) : pool(pool), isEnd(isEnd) {}
-
-  /// Adds \p next to the chain that it goes on with, after those that it also needs have
-  /// run; if it cannot be part of one, all that it needs have run. \p later: what comes
-  /// after the chains, \p next first.
-  bool add(Execution &next, std::span<const std::unique_ptr<Execution>> later) {
-    // The longest is worth keeping.
-    Chain *best = nullptr;
-    std::vector<Chain *> needed;
-    for (Chain &chain : chains) {
-      if (chain.empty() || chain.mayPrecede(next))
-        continue;
-      needed.push_back(&chain);
-      if (next.work.run && chain.mayAppend(next) && (!best || chain.size() > best->size()))
-        best = &chain;
+void Chain::run(ThreadPool &pool) const {
+  if (links.size() == 1)
+    return links[0]->runPlan();
+  pool.run(links[0]->getNumCores(), [&](int64_t core) {
+    if (isBlocked) {
+      thread_local std::vector<uint8_t> memory;
+      if (int64_t(memory.size()) < localInBytes + kStickInBytes)
+        memory.resize(localInBytes + kStickInBytes);
+      void *begin = memory.data();
+      size_t space = memory.size();
+      auto *local = static_cast<uint8_t *>(std::align(kStickInBytes, localInBytes, begin, space));
+      for (size_t i = 0; i < links.size(); ++i)
+        for (size_t k = 0; k < valuesOf[i].size(); ++k)
+          if (const Value &value = values[valuesOf[i][k]]; value.isLocal)
+            links[i]->setData(k, static_cast<int>(core), local + value.offset);
     }
-    for (Chain *chain : needed)
-      if (chain != best)
-        chain->run(pool, later, isEnd);
-    if (!next.work.run)
-      return false;
-    if (!best) {
-      best = &*std::min_element(chains.begin(), chains.end(),
-                                [](const Chain &a, const Chain &b) { return a.size() < b.size(); });
-      best->run(pool, later, isEnd);
-    }
-    best->append(next);
-    return true;
-  }
-  void finish() {
-    for (Chain &chain : chains)
-      chain.run(pool, {}, isEnd);
-  }
-
-private:
-  ThreadPool &pool;
-  bool isEnd;
-  std::array<Chain, 4> chains;
-};
-
-} // namespace
-
-std::optional<Error> spyre::runtime::executeChain(Emulator &emulator, ThreadPool &pool,
-                                                  const std::vector<LaunchRequest> &launches,
-                                                  bool isEnd) {
-  for (size_t first = 0; first < launches.size(); first += kWindow) {
-    size_t last = std::min(launches.size(), first + kWindow);
-    std::vector<std::unique_ptr<Execution>> executions;
-    std::optional<Error> error;
-    for (size_t i = first; i < last && !error; ++i) {
-      auto execution = std::make_unique<Execution>(emulator, launches[i]);
-      error = execution->begin();
-      if (!error)
-        executions.push_back(std::move(execution));
-    }
-    OpenChains chains(pool, isEnd && last == launches.size() && !error);
-    for (size_t i = 0; i < executions.size(); ++i)
-      if (!chains.add(*executions[i], std::span(executions).subspan(i)))
-        if (auto failed = executions[i]->finish())
-          return failed;
-    chains.finish();
-    if (error)
-      return error;
-  }
-  return std::nullopt;
+    for (Execution *link : links)
+      link->work.run(static_cast<int>(core), 0, link->work.places);
+  });
 }

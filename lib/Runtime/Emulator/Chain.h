@@ -33,9 +33,10 @@ public:
   bool mayPrecede(const Execution &next) const;
   void append(Execution &next) { links.push_back(&next); }
 
-  /// Runs the chain and empties it. \p later: what runs after it; \p isEnd: after
-  /// those nobody reads scratchpads or the pool.
-  void run(ThreadPool &pool, std::span<const std::unique_ptr<Execution>> later, bool isEnd);
+  /// What it runs like. \p later: what runs after it; \p isEnd: after those nobody reads
+  /// scratchpads or the pool.
+  void plan(std::span<const std::unique_ptr<Execution>> later, bool isEnd);
+  void run(ThreadPool &pool) const;
 
 private:
   /// What a set of sticks holds from one operation that writes it on, or from before the
@@ -73,6 +74,7 @@ private:
   int64_t numRows = 1;      ///< of a core
   int64_t pieces = 1;
   int64_t localInBytes = 0;
+  bool isBlocked = false;
 };
 
 } // namespace spyre::runtime

@@ -11,7 +11,7 @@
 
 #include "spyre/Runtime/Emulator.h"
 
-#include "Execution.h"
+#include "Schedule.h"
 
 #include <atomic>
 #include <chrono>
@@ -158,8 +158,10 @@ void ThreadPool::run(int64_t n, const std::function<void(int64_t)> &job) {
 // Emulator
 //===----------------------------------------------------------------------===//
 
+static std::atomic<uint64_t> numEmulators{0};
+
 Emulator::Emulator(Device deviceToEmulate, EmulatorOptions emulatorOptions)
-    : device(std::move(deviceToEmulate)), options(emulatorOptions),
+    : number(++numEmulators), device(std::move(deviceToEmulate)), options(emulatorOptions),
       memory(device.getMemoryInBytes(), device.getAlignmentInBytes(), options.checked,
              !options.countOnly),
       pool(options.countOnly ? 1 : options.numThreads), clock(device) {
@@ -217,6 +219,12 @@ Emulator::execute(const sdsc::Descriptor &descriptor, const std::string &name,
   return Execution(*this, request).run();
 }
 
-std::optional<Error> Emulator::execute(const std::vector<LaunchRequest> &launches, bool isEnd) {
-  return executeChain(*this, pool, launches, isEnd);
+std::optional<Error> Emulator::execute(std::vector<LaunchRequest> launches, bool isEnd,
+                                       std::shared_ptr<Schedule> *kept) {
+  return executeAll(*this, pool, std::move(launches), isEnd, kept);
+}
+
+std::optional<Error> Emulator::repeat(Schedule &schedule) {
+  schedule.countAgain();
+  return schedule.run(pool);
 }

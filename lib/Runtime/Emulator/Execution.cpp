@@ -12,7 +12,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Execution.h"
-#include "LaunchCost.h"
 
 #include "spyre/Numerics/DL16.h"
 #include "spyre/SuperDSC/Verify.h"
@@ -313,14 +312,17 @@ bool Execution::resolveAddresses() {
   return good;
 }
 
-/// Counts the traffic and advances the clock.
 void Execution::count() {
-  LaunchCost cost = getLaunchCost(*info, d, operands, inputs, output);
+  if (!executable)
+    return;
+  if (!cost) {
+    cost = getLaunchCost(*info, d, operands, inputs, output);
+    activity = getActivity(emulator.device, d, cost->problem, operands, inputs, output);
+  }
   Counters &counters = emulator.counters;
   ++counters.launches;
-  counters.readInBytes += cost.readInBytes;
-  counters.writtenInBytes += cost.writtenInBytes;
-  cost::Activity activity = getActivity(emulator.device, d, cost.problem, operands, inputs, output);
+  counters.readInBytes += cost->readInBytes;
+  counters.writtenInBytes += cost->writtenInBytes;
   cost::Scheduled scheduled = emulator.clock.execute(activity);
   if (emulator.options.timeline) {
     TimelineEvent event;
@@ -330,8 +332,8 @@ void Execution::count() {
     event.numCores = numCores;
     event.startInNs = scheduled.startInNs;
     event.durationInNs = scheduled.durationInNs;
-    event.readInBytes = cost.readInBytes;
-    event.writtenInBytes = cost.writtenInBytes;
+    event.readInBytes = cost->readInBytes;
+    event.writtenInBytes = cost->writtenInBytes;
     event.estimate = activity.estimate;
     event.dataRingInNs = activity.dataRingInNs;
     event.busy = std::move(scheduled.busy);
@@ -568,6 +570,7 @@ std::optional<Error> Execution::finish() {
   }
   if (mayRunFast() && kernel->structure == Structure::Matmul && runFastMatmul())
     return std::nullopt;
+  results.clear();
   results.resize(numCores);
   isChecking = emulator.options.checked;
   if (isChecking)

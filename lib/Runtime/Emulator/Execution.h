@@ -15,6 +15,7 @@
 #define SPYRE_LIB_RUNTIME_EMULATOR_EXECUTION_H
 
 #include "Kernels.h"
+#include "LaunchCost.h"
 #include "Operand.h"
 
 #include "spyre/OpFunc/OpFuncTable.h"
@@ -111,6 +112,8 @@ public:
   /// Whether it does not matter which of the two runs first.
   bool isIndependentOf(const Execution &other) const;
   int getNumCores() const { return numCores; }
+  /// Counts the traffic and advances the clock, each time that it runs.
+  void count();
   std::span<const unsigned> getInputs() const { return inputs; }
   const Operand &getOperand(unsigned position) const { return operands[position]; }
   const Operand &getResult() const { return operands[output]; }
@@ -137,7 +140,6 @@ private:
   std::optional<std::string> countTableRows(Operand &table) const;
   std::optional<Error> prepareConstants();
   bool resolveAddresses();
-  void count();
 
   // Reading rows (Execution.cpp).
   /// Calls run(lane, data, count) for dense pieces of the row along dim \p inner
@@ -257,12 +259,16 @@ private:
   bool isChecking = false; ///< checked mode, while rows are read for the kernels
   int32_t record = -1;     ///< of this execution's result
   bool executable = false; ///< no address is wrong
+  std::optional<LaunchCost> cost;
+  cost::Activity activity;
 };
 
 /// Executes a sequence; what each operation leaves is as if they ran one by one.
-/// \p isEnd: but for what lies in scratchpads and the pool afterwards.
-std::optional<Error> executeChain(Emulator &emulator, ThreadPool &pool,
-                                  const std::vector<LaunchRequest> &launches, bool isEnd);
+/// \p isEnd: but for what lies in scratchpads and the pool afterwards. \p kept: gets what
+/// can run again, if there is such.
+std::optional<Error> executeAll(Emulator &emulator, ThreadPool &pool,
+                                std::vector<LaunchRequest> launches, bool isEnd,
+                                std::shared_ptr<Schedule> *kept);
 
 template <typename RunFn, typename SplatFn>
 void Execution::visitRow(const Operand &operand, int core, const int64_t *index, int inner,

@@ -62,8 +62,8 @@ void encodeValues(const float *values, uint16_t *codes, int64_t count) {
     int32_t outside = 0;
     for (int64_t j = 0; j < kBlock; ++j) {
       int32_t magnitude = std::bit_cast<int32_t>(values[i + j]) & 0x7fffffff;
-      outside |= (magnitude - (kBase + (1 << 14))) |
-                 (kBase + (kDL16MaxFiniteCode << 14) - 1 - magnitude);
+      outside |=
+          (magnitude - (kBase + (1 << 14))) | (kBase + (kDL16MaxFiniteCode << 14) - 1 - magnitude);
     }
     if (outside < 0) {
       SPYRE_VECTOR_LOOP
