@@ -40,9 +40,11 @@ struct Bench {
     base = std::get<int64_t>(emulator->getMemory().allocate(kArena, "arena"));
     int64_t begin = 0;
     data = emulator->getMemory().find(base, begin)->getData();
+    scratch = std::get<int64_t>(emulator->getMemory().allocate(kArena, "scratch"));
+    emulator->getMemory().find(scratch, begin)->setUse(BlockUse::Scratch);
   }
   std::unique_ptr<Emulator> emulator;
-  int64_t base = 0;
+  int64_t base = 0, scratch = 0;
   uint8_t *data = nullptr;
 };
 
@@ -417,6 +419,98 @@ TEST_F(FastPathTest, SequencesAreAsOneByOne) {
           error = error ? error : execute(*benches[i], d);
       else
         error = benches[i]->emulator->execute(launches);
+      ASSERT_FALSE(error) << error->message;
+    }
+    ASSERT_EQ(std::memcmp(fast.data, general.data, kArena), 0) << "round " << round;
+    ASSERT_EQ(std::memcmp(fast.data, alone.data, kArena), 0) << "round " << round;
+  }
+}
+
+/// What a value of a random chain is: elements or one number a row, and their format; or one
+/// row for all.
+enum class Kind { Half, Single, HalfOfRow, SingleOfRow, Row };
+
+/// Where nobody reads scratchpads and scratch blocks afterwards, what is in the other
+/// blocks is the same; also where rows are cut into blocks, and values share places.
+TEST_F(FastPathTest, ChainsLeaveTheirResults) {
+  for (int round = 0; round < 60; ++round) {
+    refill(false);
+    const int64_t width = pick(1, 8) * 128, rows = 8 * pick(1, 64);
+    const int64_t slot = 512 * 1024 * 4, slotInLX = 64 * 1024 * 4;
+    std::vector<sdsc::Dim> dims = {dim("mb", rows, 8), dim("out", width)};
+    struct Slot {
+      bool isLX = false;
+      int64_t offset = 0;
+      std::optional<Kind> holds;
+    };
+    std::vector<Slot> slots;
+    for (int64_t i = 0; i < 3; ++i)
+      slots.push_back({false, i * slot, Kind::Half});
+    for (int64_t i = 0; i < 3; ++i) {
+      slots.push_back({false, fast.scratch - fast.base + i * slot, std::nullopt});
+      slots.push_back({true, i * slotInLX, std::nullopt});
+    }
+    slots.push_back({false, 3 * slot, Kind::Row});
+    auto place = [&](const Slot &where, Kind kind) {
+      Placed p{{"mb", "out"}, "out", {1, 1}};
+      if (kind == Kind::HalfOfRow || kind == Kind::SingleOfRow)
+        p.scale[1] = -2;
+      if (kind == Kind::Row)
+        p.scale[0] = -1;
+      if (kind == Kind::Single || kind == Kind::SingleOfRow)
+        p.format = DataFormat::IEEE_FP32;
+      p.isLX = where.isLX;
+      p.offset = where.offset;
+      return p;
+    };
+    auto find = [&](std::vector<Kind> kinds) {
+      std::vector<const Slot *> found;
+      for (const Slot &entry : slots)
+        for (Kind kind : kinds)
+          if (entry.holds == kind)
+            found.push_back(&entry);
+      return found.empty() ? nullptr : oneOf(found);
+    };
+    std::vector<sdsc::Descriptor> lists[3];
+    Bench *benches[] = {&fast, &general, &alone};
+    for (int step = 0; step < 14; ++step) {
+      const Slot *x = find({Kind::Half, Kind::Single});
+      bool isSingle = *x->holds == Kind::Single;
+      int choice = static_cast<int>(pick(0, 5));
+      const char *op = choice == 0   ? "relufwd"
+                       : choice == 1 ? (isSingle ? "fp32todl16" : "dl16tofp32")
+                       : choice == 2 ? "max"
+                       : choice == 3 ? "sum"
+                                     : "sub";
+      const Slot *y = nullptr;
+      if (choice > 3)
+        y = isSingle ? find({Kind::Single, Kind::SingleOfRow})
+                     : find({Kind::Half, Kind::HalfOfRow, Kind::Row});
+      Kind result = *x->holds;
+      if (choice == 1)
+        result = isSingle ? Kind::Half : Kind::Single;
+      bool reduces = choice == 2 || choice == 3;
+      if (reduces)
+        result = isSingle ? Kind::SingleOfRow : Kind::HalfOfRow;
+      Slot &target = slots[pick(0, 8)];
+      std::vector<Placed> placed = {place(*x, *x->holds)};
+      if (y)
+        placed.push_back(place(*y, *y->holds));
+      placed.push_back(place(target, result));
+      for (int i = 0; i < 3; ++i)
+        lists[i].push_back(make(*benches[i], op, dims, placed, reduces, {}));
+      target.holds = result;
+    }
+    for (int i = 0; i < 3; ++i) {
+      std::vector<LaunchRequest> launches;
+      for (const sdsc::Descriptor &d : lists[i])
+        launches.push_back({&d, "op", [](int64_t) { return std::nullopt; }});
+      std::optional<Error> error;
+      if (i == 1)
+        for (const sdsc::Descriptor &d : lists[i])
+          error = error ? error : execute(*benches[i], d);
+      else
+        error = benches[i]->emulator->execute(std::move(launches), /*isEnd=*/true);
       ASSERT_FALSE(error) << error->message;
     }
     ASSERT_EQ(std::memcmp(fast.data, general.data, kArena), 0) << "round " << round;
