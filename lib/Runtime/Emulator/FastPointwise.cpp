@@ -25,7 +25,9 @@ namespace {
 
 constexpr int64_t kNumCodes = 65536;
 /// Lanes that are computed together: a few operands of them stay in the first cache.
-constexpr int64_t kTileLanes = 1024;
+constexpr int64_t kTileLanes = 512;
+/// Results of this size in device memory do not stay in the cache until somebody reads them.
+constexpr int64_t kStreamedInBytes = 16 << 20;
 /// Tables kept; constants of operations make new ones.
 constexpr size_t kMaxTables = 64;
 
@@ -306,6 +308,8 @@ void Execution::planFastPointwise() {
   work.places = places;
   work.placesPerJob = std::max<int64_t>(1, (1 << 15) / placeLanes);
 
+  bool isStreamed =
+      !out.isLX() && !out.isLocal && places * placeLanes * out.width * numCores >= kStreamedInBytes;
   if (table) {
     work.run = [=, this, &vector](int core, int64_t b, int64_t e) {
       const Operand &out = operands[output];
@@ -315,10 +319,22 @@ void Execution::planFastPointwise() {
         int64_t outStride = lanes[0].stride, inStride = lanes[1].stride;
         bool dense = outStride == kStickInBytes && inStride == kStickInBytes;
         int64_t pieces = dense ? 1 : n, codes = (dense ? n : 1) * placeLanes;
-        for (int64_t i = 0; i < pieces; ++i)
+        for (int64_t i = 0; i < pieces && !isStreamed; ++i)
           vector.lookup(table->data(), reinterpret_cast<const uint16_t *>(from + i * inStride),
                         reinterpret_cast<uint16_t *>(to + i * outStride), codes);
+        uint16_t results[kTileLanes];
+        for (int64_t i = 0; i < pieces && isStreamed; ++i)
+          for (int64_t first = 0; first < codes; first += kTileLanes) {
+            int64_t count = std::min(kTileLanes, codes - first);
+            const auto *some = reinterpret_cast<const uint16_t *>(from + i * inStride) + first;
+            vector.lookup(table->data(), some, results, count);
+            vector.stream(reinterpret_cast<const uint8_t *>(results),
+                          to + i * outStride + first * int64_t(sizeof(uint16_t)),
+                          count * int64_t(sizeof(uint16_t)));
+          }
       });
+      if (isStreamed)
+        vector.finishStream();
     };
     return;
   }
@@ -349,7 +365,7 @@ void Execution::planFastPointwise() {
       y.sticks == 1 && (y.isSplat || y.perStick == placeLanes) &&
       (y.operand->format == DataFormat::SEN169_FP16 || y.operand->format == DataFormat::IEEE_FP32);
   int64_t inner = walk.levels.back().extent;
-  work.run = [=, this](int core, int64_t b, int64_t e) {
+  work.run = [=, this, &vector](int core, int64_t b, int64_t e) {
     const Operand &out = operands[output];
     auto buffer = std::make_unique_for_overwrite<float[]>(numOperands * tileLanes);
     std::vector<WalkMask> masks;
@@ -396,11 +412,13 @@ void Execution::planFastPointwise() {
           uint8_t *to = out.data[core] + offsets[0];
           int64_t count = rows * n * placeLanes;
           // The next tile comes while this one is computed.
-          for (int i = 0; i < numOperands - broadcasts; ++i)
+          for (int i = isStreamed ? 1 : 0; i < numOperands - broadcasts; ++i)
             prefetch(lanes[i],
                      lanes[i].operand->data[core] + offsets[i] +
                          (n == inner ? rows * lanes[i].rowStride : n * lanes[i].stride),
                      rows, n);
+          bool isPastCache = isStreamed && lanes[0].isDense(rows, n) &&
+                             out.format == DataFormat::SEN169_FP16 && out.width == 2;
           bool direct = out.format == DataFormat::IEEE_FP32 && lanes[0].isDense(rows, n);
           float *values = direct ? reinterpret_cast<float *>(to) : buffer.get();
           if (broadcasts)
@@ -411,8 +429,16 @@ void Execution::planFastPointwise() {
             kernel->pointwise(in, values, count, constants.data());
           else
             std::copy_n(in[0], count, values);
-          if (!direct)
+          if (isPastCache) {
+            uint16_t codes[kTileLanes];
+            vector.encodeDL16(values, codes, count, kernel->saturate);
+            vector.stream(reinterpret_cast<const uint8_t *>(codes), to,
+                          count * int64_t(sizeof(uint16_t)));
+          } else if (!direct) {
             storePlaces(lanes[0], values, to, rows, n, placeLanes, kernel->saturate);
+          }
         });
+    if (isStreamed)
+      vector.finishStream();
   };
 }

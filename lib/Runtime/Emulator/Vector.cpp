@@ -19,6 +19,10 @@
 
 #include "spyre/Numerics/DL16.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -146,6 +150,24 @@ void copySticks(const uint8_t *from, int64_t fromStride, uint8_t *to, int64_t to
     std::memcpy(stick, from + i * fromStride, kStickInBytes);
     std::memcpy(to + i * toStride, stick, kStickInBytes);
   }
+}
+
+void streamBytes(const uint8_t *from, uint8_t *to, int64_t bytes) {
+#ifdef __SSE2__
+  if (reinterpret_cast<uintptr_t>(to) % sizeof(__m128i) == 0) {
+    for (int64_t i = 0; i < bytes; i += sizeof(__m128i))
+      _mm_stream_si128(reinterpret_cast<__m128i *>(to + i),
+                       _mm_loadu_si128(reinterpret_cast<const __m128i *>(from + i)));
+    return;
+  }
+#endif
+  std::memcpy(to, from, bytes);
+}
+
+void finishStream() {
+#ifdef __SSE2__
+  _mm_sfence();
+#endif
 }
 
 /// Four codes a load; results go out in one store, in place or not.
@@ -315,6 +337,8 @@ constexpr VectorFunctions kFunctions = {
     spreadCodes,
     spreadFloats,
     copySticks,
+    streamBytes,
+    finishStream,
     lookupCodes,
     transposeSticks<uint8_t, kStickInBytes>,
     transposeSticks<uint16_t, kStickInBytes / 2>,

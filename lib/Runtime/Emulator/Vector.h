@@ -67,6 +67,10 @@ struct VectorFunctions {
   /// Whole sticks, at distances in bytes.
   void (*copySticks)(const uint8_t *from, int64_t fromStride, uint8_t *to, int64_t toStride,
                      int64_t sticks);
+  /// \p bytes (a multiple of 16) past the cache, to memory that nobody reads soon. Before
+  /// other threads read it: finishStream.
+  void (*stream)(const uint8_t *from, uint8_t *to, int64_t bytes);
+  void (*finishStream)();
   void (*lookup)(const uint16_t *table, const uint16_t *codes, uint16_t *results, int64_t count);
   /// to[j] lane i = from[i] lane j, for as many whole sticks as a stick has elements,
   /// \p fromStride and \p toStride bytes apart.
