@@ -80,7 +80,7 @@ TEST(DescriptorJson, RoundTripsEveryReferenceDescriptor) {
 }
 
 TEST(DescriptorJson, TenThousandDescriptorsTakeSeconds) {
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
   constexpr int count = 500;
 #else
   constexpr int count = 10000;
