@@ -63,12 +63,19 @@ class Compilation {
 public:
   Compilation(const std::string &inputFile, const ::spyre::compiler::CompileOptions &options,
               ::spyre::compiler::CompileStats &stats, MLIRContext &context)
-      : inputFile(inputFile), options(options), stats(stats), context(context) {}
+      : inputFile(inputFile), options(options), stats(stats), context(context),
+        sources(std::make_shared<llvm::SourceMgr>()) {
+    if (options.onDiagnostic)
+      collected.emplace(&context, [&](Diagnostic &diag) { options.onDiagnostic(diag); });
+    else
+      diagnostics.emplace(*sources, &context);
+  }
 
-  LogicalResult run(const std::string &outputDirectory);
+  /// Compiles \p input, or what inputFile holds if there is none.
+  LogicalResult run(std::unique_ptr<llvm::MemoryBuffer> input, const std::string &outputDirectory);
 
 private:
-  LogicalResult parse();
+  LogicalResult parse(std::unique_ptr<llvm::MemoryBuffer> file);
   LogicalResult runStage(StringRef name, function_ref<void(OpPassManager &)> build);
   LogicalResult dump(StringRef name);
   /// \p part as text; large constants elided if \p elide.
@@ -95,6 +102,8 @@ private:
   std::shared_ptr<llvm::SourceMgr> sources;
   /// Shows the source line at each diagnostic, in every stage.
   std::optional<SourceMgrDiagnosticHandler> diagnostics;
+  /// Passes them on instead.
+  std::optional<ScopedDiagnosticHandler> collected;
   /// The program while it is one module; then it is in the graph.
   OwningOpRef<ModuleOp> module;
   ::spyre::compiler::ProgramGraph graph;
@@ -107,14 +116,13 @@ private:
 };
 } // namespace
 
-LogicalResult Compilation::parse() {
+LogicalResult Compilation::parse(std::unique_ptr<llvm::MemoryBuffer> file) {
   Clock::time_point start = Clock::now();
   std::string message;
-  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(inputFile, &message);
+  if (!file)
+    file = openInputFile(inputFile, &message);
   if (!file)
     return fail(message);
-  sources = std::make_shared<llvm::SourceMgr>();
-  diagnostics.emplace(*sources, &context);
   StringRef text = file->getBuffer();
   sources->AddNewSourceBuffer(std::move(file), SMLoc());
   if (auto place = ::spyre::findTooDeepNesting(std::string_view(text.data(), text.size())))
@@ -338,9 +346,10 @@ void Compilation::collectFacts() {
     }
 }
 
-LogicalResult Compilation::run(const std::string &outputDirectory) {
+LogicalResult Compilation::run(std::unique_ptr<llvm::MemoryBuffer> input,
+                               const std::string &outputDirectory) {
   Clock::time_point start = Clock::now();
-  if (failed(parse()) || failed(dump("input")))
+  if (failed(parse(std::move(input))) || failed(dump("input")))
     return failure();
   ::spyre::compiler::LowerOptions lower;
   lower.optLevel = options.optLevel;
@@ -385,7 +394,15 @@ namespace spyre::compiler {
 LogicalResult compileFile(const std::string &inputFile, const std::string &outputDirectory,
                           const CompileOptions &options, CompileStats &stats,
                           MLIRContext &context) {
-  return Compilation(inputFile, options, stats, context).run(outputDirectory);
+  return Compilation(inputFile, options, stats, context).run(nullptr, outputDirectory);
+}
+
+LogicalResult compileText(llvm::StringRef text, const std::string &name,
+                          const std::string &outputDirectory, const CompileOptions &options,
+                          CompileStats &stats, MLIRContext &context) {
+  // The lexer reads the zero behind the text, so it has to be a copy.
+  return Compilation(name, options, stats, context)
+      .run(llvm::MemoryBuffer::getMemBufferCopy(text, name), outputDirectory);
 }
 
 std::string toJson(const CompileStats &stats) {

@@ -5,12 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Buffers are allocated at their first use and freed where the program says so.
+// Loading and checking; the run itself is a session's (ProgramSession.cpp).
 //
 //===----------------------------------------------------------------------===//
 
 #include "spyre/Runtime/ProgramRun.h"
 
+#include "spyre/Runtime/ProgramSession.h"
 #include "spyre/Support/Npz.h"
 
 #include <set>
@@ -26,20 +27,24 @@ const DeviceBuffer *findBuffer(const Program &program, const std::string &name) 
   return nullptr;
 }
 
-/// How each buffer is laid out: as the bundle arguments that it becomes say.
-class BufferLayouts {
-public:
-  std::optional<Error> add(const LoadedProgram &program);
-  const ArgumentSpec *find(const std::string &buffer) const {
-    auto it = layouts.find(buffer);
-    return it == layouts.end() ? nullptr : it->second;
-  }
+Result<HostTensor> readConstant(const std::string &directory, const ConstantArray &constant) {
+  std::string file = directory + "/" + constant.file;
+  auto read = npz::readNpy(file);
+  if (auto *error = std::get_if<npz::Error>(&read))
+    return Error{error->message};
+  auto &array = std::get<npz::Array>(read);
+  HostTensor tensor{constant.array.dtype, constant.array.shape, std::move(array.data)};
+  if (array.shape != tensor.shape ||
+      npz::getWidthInBytes(array.type) != getWidthInBytes(tensor.dtype))
+    return Error{file + ": holds another shape or type than program.json says, " +
+                 describeArray(tensor.dtype, tensor.shape)};
+  return tensor;
+}
 
-private:
-  std::map<std::string, const ArgumentSpec *> layouts;
-};
+} // namespace
 
-std::optional<Error> BufferLayouts::add(const LoadedProgram &program) {
+Result<BufferLayouts> getBufferLayouts(const LoadedProgram &program) {
+  BufferLayouts layouts;
   auto fail = [&](const std::string &message) {
     return Error{program.directory + "/program.json: " + message};
   };
@@ -74,24 +79,8 @@ std::optional<Error> BufferLayouts::add(const LoadedProgram &program) {
                     describeDifference(*it->second, arguments[i]));
     }
   }
-  return std::nullopt;
+  return layouts;
 }
-
-Result<HostTensor> readConstant(const std::string &directory, const ConstantArray &constant) {
-  std::string file = directory + "/" + constant.file;
-  auto read = npz::readNpy(file);
-  if (auto *error = std::get_if<npz::Error>(&read))
-    return Error{error->message};
-  auto &array = std::get<npz::Array>(read);
-  HostTensor tensor{constant.array.dtype, constant.array.shape, std::move(array.data)};
-  if (array.shape != tensor.shape ||
-      npz::getWidthInBytes(array.type) != getWidthInBytes(tensor.dtype))
-    return Error{file + ": holds another shape or type than program.json says, " +
-                 describeArray(tensor.dtype, tensor.shape)};
-  return tensor;
-}
-
-} // namespace
 
 Result<LoadedProgram> loadProgram(const std::string &directory) {
   LoadedProgram loaded;
@@ -137,8 +126,8 @@ Result<LoadedProgram> loadProgram(const std::string &directory) {
   for (const HostArray &array : loaded.program.results)
     if (!made.count(array.name))
       return Error{file + ": no step makes the result \"" + array.name + "\""};
-  BufferLayouts layouts;
-  if (auto error = layouts.add(loaded))
+  auto layouts = getBufferLayouts(loaded);
+  if (auto *error = std::get_if<Error>(&layouts))
     return *error;
   return loaded;
 }
@@ -159,89 +148,21 @@ std::optional<Error> checkCapacity(const LoadedProgram &program, const Device &d
 Result<std::map<std::string, HostTensor>>
 runProgram(Runtime &runtime, const LoadedProgram &loaded,
            const std::map<std::string, HostTensor> &inputs) {
-  const Program &program = loaded.program;
-  std::map<std::string, HostTensor> arrays;
-  for (const HostArray &array : program.arguments) {
+  std::vector<const HostTensor *> arguments;
+  for (const HostArray &array : loaded.program.arguments) {
     auto given = inputs.find(array.name);
-    if (given == inputs.end())
-      return Error{"input " + array.name + " is missing"};
-    if (given->second.dtype != array.dtype || given->second.shape != array.shape)
-      return Error{"input " + array.name + " is " +
-                   describeArray(given->second.dtype, given->second.shape) +
-                   ", the program takes " + describeArray(array.dtype, array.shape)};
-    arrays[array.name] = given->second;
+    arguments.push_back(given == inputs.end() ? nullptr : &given->second);
   }
-  arrays.insert(loaded.constants.begin(), loaded.constants.end());
-  for (const HostArray &array : program.results) {
-    HostTensor &result = arrays[array.name];
-    result.dtype = array.dtype;
-    result.shape = array.shape;
-  }
-  BufferLayouts layouts;
-  if (auto error = layouts.add(loaded))
-    return *error;
-
-  std::map<std::string, int64_t> addresses;
-  auto getAddress = [&](const std::string &name) -> Result<int64_t> {
-    auto known = addresses.find(name);
-    if (known != addresses.end())
-      return known->second;
-    auto address = runtime.allocate(findBuffer(program, name)->sizeInBytes, name);
-    if (auto *value = std::get_if<int64_t>(&address))
-      addresses[name] = *value;
-    return address;
-  };
-  std::optional<Error> failure;
-  auto runStep = [&](const ProgramStep &step) -> std::optional<Error> {
-    if (const auto *freed = std::get_if<Free>(&step.content)) {
-      auto it = addresses.find(freed->buffer);
-      if (it != addresses.end()) {
-        runtime.free(it->second);
-        addresses.erase(it);
-      }
-      return std::nullopt;
-    }
-    if (const auto *launch = std::get_if<LaunchBundle>(&step.content)) {
-      std::vector<int64_t> arguments;
-      for (const std::string &buffer : launch->buffers) {
-        if (buffer.empty()) {
-          arguments.push_back(-1);
-          continue;
-        }
-        auto address = getAddress(buffer);
-        if (auto *error = std::get_if<Error>(&address))
-          return *error;
-        arguments.push_back(std::get<int64_t>(address));
-      }
-      return runtime.launch(loaded.bundles.at(launch->bundle), arguments);
-    }
-    const auto *copyIn = std::get_if<CopyIn>(&step.content);
-    const auto *copyOut = std::get_if<CopyOut>(&step.content);
-    if (!copyIn && !copyOut)
-      return Error{"a step of this kind cannot be run"};
-    const std::string &buffer = copyIn ? copyIn->buffer : copyOut->buffer;
-    const std::string &array = copyIn ? copyIn->array : copyOut->array;
-    const ArgumentSpec *layout = layouts.find(buffer);
-    if (!layout) // no bundle uses it
-      return std::nullopt;
-    auto address = getAddress(buffer);
-    if (auto *error = std::get_if<Error>(&address))
-      return *error;
-    if (copyIn)
-      return runtime.copyIn(*layout, arrays[array], std::get<int64_t>(address));
-    return runtime.copyOut(*layout, std::get<int64_t>(address), arrays[array]);
-  };
-  for (const ProgramStep &step : program.steps)
-    if ((failure = runStep(step)))
-      break;
-  for (const auto &[name, address] : addresses)
-    runtime.free(address);
-  if (failure)
-    return *failure;
-  std::map<std::string, HostTensor> results;
-  for (const HostArray &array : program.results)
-    results[array.name] = std::move(arrays[array.name]);
-  return results;
+  auto session = ProgramSession::create(runtime, loaded, {.keepBuffers = false});
+  if (auto *error = std::get_if<RunError>(&session))
+    return Error{error->message};
+  std::vector<HostTensor> results;
+  if (auto error = std::get<std::unique_ptr<ProgramSession>>(session)->run(arguments, results))
+    return Error{error->message};
+  std::map<std::string, HostTensor> byName;
+  for (size_t i = 0; i < results.size(); ++i)
+    byName[loaded.program.results[i].name] = std::move(results[i]);
+  return byName;
 }
 
 } // namespace spyre::runtime

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // What spyre-compile does, as a library: parse, lower, write program.json and the
-// bundles. spyre-run uses the same function on .mlir inputs.
+// bundles. spyre-run uses the same function on .mlir inputs, the Python package the
+// one on texts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +16,7 @@
 
 #include "spyre/Report/ProgramReport.h"
 
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/LLVM.h"
@@ -42,6 +44,8 @@ struct CompileOptions {
   bool reportSeconds = false; ///< the report says how long stages took
   /// Applied to every pass manager: timing, crash reproducers, IR printing.
   std::function<mlir::LogicalResult(mlir::PassManager &)> configure;
+  /// Gets every diagnostic; without it they go to standard error with the source line.
+  std::function<void(mlir::Diagnostic &)> onDiagnostic;
 };
 
 /// What `--stats` reports of a compilation.
@@ -66,6 +70,11 @@ std::string toJson(const CompileStats &stats);
 mlir::LogicalResult compileFile(const std::string &inputFile, const std::string &outputDirectory,
                                 const CompileOptions &options, CompileStats &stats,
                                 mlir::MLIRContext &context);
+
+/// The same with a program's text in memory; locations call it \p name.
+mlir::LogicalResult compileText(llvm::StringRef text, const std::string &name,
+                                const std::string &outputDirectory, const CompileOptions &options,
+                                CompileStats &stats, mlir::MLIRContext &context);
 
 } // namespace spyre::compiler
 

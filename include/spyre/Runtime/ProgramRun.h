@@ -30,6 +30,10 @@ struct LoadedProgram {
 /// one buffer that disagree in layout, a step that reads what no step made.
 Result<LoadedProgram> loadProgram(const std::string &directory);
 
+/// By buffer: its layout, as the bundle arguments that it becomes say; in \p program.
+using BufferLayouts = std::map<std::string, const ArgumentSpec *>;
+Result<BufferLayouts> getBufferLayouts(const LoadedProgram &program);
+
 /// Whether buffers and pools fit in device memory; an error if not.
 std::optional<Error> checkCapacity(const LoadedProgram &program, const Device &device,
                                    bool countOnly = false);

@@ -19,15 +19,56 @@
 #include "spyre/Runtime/Memory.h"
 #include "spyre/Runtime/Plan.h"
 
+#include <algorithm>
 #include <functional>
 
 namespace spyre::runtime {
+
+/// The bytes of a host array: its own, or borrowed from a caller who keeps them alive and
+/// unchanged. Borrowed bytes are copied when somebody asks to change them, never written.
+class HostBytes {
+public:
+  HostBytes() = default;
+  HostBytes(std::vector<uint8_t> bytes) : owned(std::move(bytes)) {}
+  static HostBytes borrow(const void *bytes, size_t size) {
+    HostBytes result;
+    result.borrowed = static_cast<const uint8_t *>(bytes);
+    result.borrowedSize = size;
+    return result;
+  }
+
+  size_t size() const { return borrowed ? borrowedSize : owned.size(); }
+  bool empty() const { return size() == 0; }
+  const uint8_t *data() const { return borrowed ? borrowed : owned.data(); }
+  const uint8_t &operator[](size_t i) const { return data()[i]; }
+  const uint8_t *begin() const { return data(); }
+  const uint8_t *end() const { return data() + size(); }
+  uint8_t *data() { return own().data(); }
+  uint8_t &operator[](size_t i) { return own()[i]; }
+  void resize(size_t size) { own().resize(size); }
+  /// The bytes themselves, to be moved from.
+  std::vector<uint8_t> &own() {
+    if (borrowed)
+      owned.assign(borrowed, borrowed + borrowedSize);
+    borrowed = nullptr;
+    return owned;
+  }
+  operator std::vector<uint8_t>() const { return {begin(), end()}; }
+  bool operator==(const HostBytes &other) const {
+    return size() == other.size() && std::equal(begin(), end(), other.begin());
+  }
+
+private:
+  std::vector<uint8_t> owned;
+  const uint8_t *borrowed = nullptr;
+  size_t borrowedSize = 0;
+};
 
 /// A dense row-major array on the host.
 struct HostTensor {
   HostType dtype = HostType::Float16;
   std::vector<int64_t> shape;
-  std::vector<uint8_t> data;
+  HostBytes data;
 
   int64_t getNumElements() const;
   /// Zeros.

@@ -1,0 +1,111 @@
+//===- ProgramSession.h - A program that runs many times --------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A loaded program on a device: its steps with all names looked up, and what stays in
+// device memory between runs. Constants, and arguments that the caller binds (weights),
+// are copied in once. A session and its runtime belong to one thread at a time.
+// MLIR-free.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_RUNTIME_PROGRAMSESSION_H
+#define SPYRE_RUNTIME_PROGRAMSESSION_H
+
+#include "spyre/Runtime/ProgramRun.h"
+
+namespace spyre::runtime {
+
+/// What a caller may want to tell apart.
+enum class Failure {
+  Arguments, ///< number, type, shape or content of the arrays
+  Memory,    ///< device or host memory does not suffice
+  Execution,
+};
+
+struct RunError {
+  Failure kind = Failure::Execution;
+  std::string message;
+};
+
+struct SessionOptions {
+  /// Constants and bound arguments stay on the device, and so do small buffers. Without,
+  /// memory is used exactly as the program's steps say.
+  bool keepBuffers = true;
+};
+
+class ProgramSession {
+public:
+  /// \p runtime and \p loaded must outlive the session.
+  static std::variant<std::unique_ptr<ProgramSession>, RunError>
+  create(Runtime &runtime, const LoadedProgram &loaded, SessionOptions options = {});
+  /// Frees its device memory.
+  ~ProgramSession();
+  ProgramSession(const ProgramSession &) = delete;
+  ProgramSession &operator=(const ProgramSession &) = delete;
+
+  /// Argument \p index is \p array from now on; runs take it from the device. Binding
+  /// it again replaces it. \p array is needed no longer afterwards.
+  std::optional<RunError> bind(size_t index, const HostTensor &array);
+  bool isBound(size_t index) const { return arguments[index].bound; }
+
+  /// One run. \p inputs: a tensor an argument of the program; null where it is bound.
+  /// \p results: one a result. On an emulator that only counts they have no data.
+  std::optional<RunError> run(const std::vector<const HostTensor *> &inputs,
+                              std::vector<HostTensor> &results);
+
+private:
+  struct Buffer {
+    int64_t sizeInBytes = 0;
+    const ArgumentSpec *layout = nullptr; ///< null: no bundle uses it
+    const std::string *name = nullptr;
+    int64_t address = -1;
+    /// The array that it always holds, if it is only ever copied in; else -1.
+    int array = -1;
+    bool isWritten = false; ///< by a launch, or with several arrays
+    bool isUploaded = false;
+  };
+  struct Array {
+    const HostArray *host = nullptr;
+    bool bound = false;
+    HostTensor kept;                     ///< of one that is copied in on each run all the same
+    const HostTensor *constant = nullptr; ///< of the program
+  };
+  struct Action {
+    enum Kind { CopyIn, CopyOut, Launch, Free } kind = Free;
+    int buffer = -1, array = -1;
+    const Bundle *bundle = nullptr;
+    std::vector<int> buffers; ///< of a launch; -1: a constant
+  };
+
+  ProgramSession(Runtime &runtime, const LoadedProgram &loaded, SessionOptions options)
+      : runtime(runtime), loaded(loaded), options(options) {}
+  std::optional<RunError> prepare();
+  std::optional<RunError> allocate(Buffer &buffer);
+  /// Copies argument or constant \p array into the buffers that always hold it.
+  std::optional<RunError> upload(int array, const HostTensor &tensor);
+  std::optional<RunError> checkArray(const Array &array, const HostTensor &tensor) const;
+  std::optional<RunError> runAction(const Action &action,
+                                    const std::vector<const HostTensor *> &inputs,
+                                    std::vector<HostTensor> &made);
+  bool isKept(const Buffer &buffer) const { return buffer.isUploaded || keepTransients; }
+  void release(bool everything);
+
+  Runtime &runtime;
+  const LoadedProgram &loaded;
+  SessionOptions options;
+  bool keepTransients = false;
+  std::vector<Buffer> buffers;
+  std::vector<Array> arguments; ///< arguments, constants, then what copies out make
+  size_t numInputs = 0;
+  std::vector<int> results; ///< positions of the results in \c arguments
+  std::vector<Action> actions;
+  std::vector<int64_t> addresses; ///< of the launch under way
+};
+
+} // namespace spyre::runtime
+
+#endif // SPYRE_RUNTIME_PROGRAMSESSION_H

@@ -1,0 +1,279 @@
+//===- ProgramSession.cpp - A program that runs many times ------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Names are looked up once; a run walks numbered buffers and arrays. A buffer that
+// only ever receives one array, and that no launch writes, holds what it holds: its
+// copy and its release are left out while the array is a constant or bound.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Runtime/ProgramSession.h"
+
+#include <algorithm>
+
+namespace spyre::runtime {
+
+namespace {
+/// Buffers of a program up to this size together are not given back between runs.
+constexpr int64_t kKeptInBytes = int64_t(256) << 20;
+
+bool isWritten(Role role) { return role == Role::Output || role == Role::InputOutput; }
+
+RunError executionError(Error error) { return {Failure::Execution, std::move(error.message)}; }
+} // namespace
+
+std::variant<std::unique_ptr<ProgramSession>, RunError>
+ProgramSession::create(Runtime &runtime, const LoadedProgram &loaded, SessionOptions options) {
+  std::unique_ptr<ProgramSession> session(new ProgramSession(runtime, loaded, options));
+  if (auto error = session->prepare())
+    return *error;
+  return session;
+}
+
+ProgramSession::~ProgramSession() { release(/*everything=*/true); }
+
+std::optional<RunError> ProgramSession::prepare() {
+  const Program &program = loaded.program;
+  Emulator &emulator = runtime.getEmulator();
+  const EmulatorOptions &emulated = emulator.getOptions();
+  if (auto error = checkCapacity(loaded, emulator.getDevice(), emulated.countOnly))
+    return RunError{Failure::Memory, error->message};
+  auto layouts = getBufferLayouts(loaded);
+  if (auto *error = std::get_if<Error>(&layouts))
+    return executionError(*error);
+
+  std::map<std::string, int> bufferIndex, arrayIndex;
+  int64_t total = 0;
+  for (const DeviceBuffer &buffer : program.buffers) {
+    auto &known = std::get<BufferLayouts>(layouts);
+    auto layout = known.find(buffer.name);
+    bufferIndex.emplace(buffer.name, int(buffers.size()));
+    buffers.push_back(
+        {buffer.sizeInBytes, layout == known.end() ? nullptr : layout->second, &buffer.name});
+    total += buffer.sizeInBytes;
+  }
+  auto addArray = [&](const std::string &name) {
+    auto [it, isNew] = arrayIndex.try_emplace(name, int(arguments.size()));
+    if (isNew)
+      arguments.emplace_back();
+    return it->second;
+  };
+  for (const HostArray &array : program.arguments)
+    arguments[addArray(array.name)].host = &array;
+  numInputs = arguments.size();
+  for (const ConstantArray &constant : program.constants) {
+    Array &array = arguments[addArray(constant.array.name)];
+    array.host = &constant.array;
+    array.constant = &loaded.constants.at(constant.array.name);
+  }
+  for (const ProgramStep &step : program.steps) {
+    Action action;
+    auto useArray = [&](const std::string &buffer, const std::string &array) {
+      action.buffer = bufferIndex.at(buffer);
+      action.array = addArray(array);
+    };
+    if (const auto *copyIn = std::get_if<CopyIn>(&step.content)) {
+      action.kind = Action::CopyIn;
+      useArray(copyIn->buffer, copyIn->array);
+      Buffer &buffer = buffers[action.buffer];
+      buffer.isWritten |= buffer.array >= 0 && buffer.array != action.array;
+      buffer.array = action.array;
+    } else if (const auto *copyOut = std::get_if<CopyOut>(&step.content)) {
+      action.kind = Action::CopyOut;
+      useArray(copyOut->buffer, copyOut->array);
+    } else if (const auto *freed = std::get_if<runtime::Free>(&step.content)) {
+      action.kind = Action::Free;
+      action.buffer = bufferIndex.at(freed->buffer);
+    } else if (const auto *launch = std::get_if<LaunchBundle>(&step.content)) {
+      action.kind = Action::Launch;
+      action.bundle = &loaded.bundles.at(launch->bundle);
+      for (size_t k = 0; k < launch->buffers.size(); ++k) {
+        const std::string &name = launch->buffers[k];
+        action.buffers.push_back(name.empty() ? -1 : bufferIndex.at(name));
+        if (!name.empty() && isWritten(action.bundle->spec.arguments[k].role))
+          buffers[action.buffers.back()].isWritten = true;
+      }
+    } else {
+      return RunError{Failure::Execution, "a step of this kind cannot be run"};
+    }
+    actions.push_back(std::move(action));
+  }
+  for (const HostArray &array : program.results) {
+    results.push_back(addArray(array.name));
+    if (!arguments[results.back()].host)
+      arguments[results.back()].host = &array;
+  }
+  // In checked mode a run must find memory that nobody has written.
+  keepTransients = options.keepBuffers && !emulated.checked && total <= kKeptInBytes;
+  if (options.keepBuffers)
+    for (size_t i = 0; i < arguments.size(); ++i)
+      if (arguments[i].constant)
+        if (auto error = upload(int(i), *arguments[i].constant))
+          return error;
+  return std::nullopt;
+}
+
+std::optional<RunError> ProgramSession::allocate(Buffer &buffer) {
+  if (buffer.address >= 0)
+    return std::nullopt;
+  auto address = runtime.allocate(buffer.sizeInBytes, *buffer.name);
+  if (auto *error = std::get_if<Error>(&address))
+    return RunError{Failure::Memory, loaded.directory + ": " + error->message};
+  buffer.address = std::get<int64_t>(address);
+  return std::nullopt;
+}
+
+std::optional<RunError> ProgramSession::checkArray(const Array &array,
+                                                   const HostTensor &tensor) const {
+  const HostArray &wanted = *array.host;
+  auto fail = [&](const std::string &is) {
+    return RunError{Failure::Arguments, "input " + wanted.name + " is " + is +
+                                            ", the program takes " +
+                                            describeArray(wanted.dtype, wanted.shape)};
+  };
+  if (tensor.dtype != wanted.dtype || tensor.shape != wanted.shape)
+    return fail(describeArray(tensor.dtype, tensor.shape));
+  int64_t bytes = tensor.getNumElements() * spyre::getWidthInBytes(tensor.dtype);
+  if (!runtime.getEmulator().getOptions().countOnly && int64_t(tensor.data.size()) != bytes)
+    return fail("an array of " + std::to_string(tensor.data.size()) + " bytes");
+  return std::nullopt;
+}
+
+std::optional<RunError> ProgramSession::upload(int index, const HostTensor &tensor) {
+  for (Buffer &buffer : buffers) {
+    if (buffer.array != index || buffer.isWritten || !buffer.layout)
+      continue;
+    if (auto error = allocate(buffer))
+      return error;
+    if (auto error = runtime.copyIn(*buffer.layout, tensor, buffer.address))
+      return RunError{Failure::Arguments, error->message};
+    buffer.isUploaded = true;
+  }
+  return std::nullopt;
+}
+
+std::optional<RunError> ProgramSession::bind(size_t index, const HostTensor &tensor) {
+  Array &array = arguments[index];
+  if (auto error = checkArray(array, tensor))
+    return error;
+  if (!options.keepBuffers)
+    return RunError{Failure::Arguments, "a session without kept buffers binds nothing"};
+  if (auto error = upload(int(index), tensor))
+    return error;
+  // Copied in on each run where a launch changes it; a result where it is one.
+  bool isNeeded = std::find(results.begin(), results.end(), int(index)) != results.end();
+  for (const Action &action : actions)
+    isNeeded |= action.kind == Action::CopyIn && action.array == int(index) &&
+                !buffers[action.buffer].isUploaded;
+  array.kept = isNeeded ? tensor : HostTensor{};
+  array.kept.data.own();
+  array.bound = true;
+  return std::nullopt;
+}
+
+std::optional<RunError> ProgramSession::run(const std::vector<const HostTensor *> &inputs,
+                                            std::vector<HostTensor> &outputs) {
+  if (inputs.size() != numInputs)
+    return RunError{Failure::Arguments, std::to_string(inputs.size()) +
+                                            " arguments given, the program takes " +
+                                            std::to_string(numInputs)};
+  for (size_t i = 0; i < numInputs; ++i) {
+    if (!inputs[i] && !arguments[i].bound)
+      return RunError{Failure::Arguments, "input " + arguments[i].host->name + " is missing"};
+    if (inputs[i])
+      if (auto error = checkArray(arguments[i], *inputs[i]))
+        return error;
+  }
+  std::vector<HostTensor> made(arguments.size());
+  for (const Action &action : actions)
+    if (auto error = runAction(action, inputs, made)) {
+      release(/*everything=*/false);
+      return error;
+    }
+  outputs.clear();
+  for (int index : results) {
+    const Array &array = arguments[index];
+    const HostTensor *given = size_t(index) < numInputs && inputs[index] ? inputs[index]
+                              : array.bound                              ? &array.kept
+                                                                         : array.constant;
+    HostTensor &out = made[index].shape.empty() && made[index].data.empty() && given
+                          ? made[index] = *given
+                          : made[index];
+    out.dtype = array.host->dtype;
+    out.shape = array.host->shape;
+    // A result may be an argument: it must not be the caller's memory.
+    out.data.own();
+    outputs.push_back(std::count(results.begin(), results.end(), index) > 1 ? out
+                                                                            : std::move(out));
+  }
+  if (!keepTransients)
+    release(/*everything=*/false);
+  return std::nullopt;
+}
+
+std::optional<RunError> ProgramSession::runAction(const Action &action,
+                                                  const std::vector<const HostTensor *> &inputs,
+                                                  std::vector<HostTensor> &made) {
+  Emulator &emulator = runtime.getEmulator();
+  if (action.kind == Action::Launch) {
+    addresses.clear();
+    for (int index : action.buffers) {
+      if (index >= 0)
+        if (auto error = allocate(buffers[index]))
+          return error;
+      addresses.push_back(index < 0 ? -1 : buffers[index].address);
+    }
+    int64_t pool = std::max(action.bundle->plan.poolInBytes, action.bundle->spec.poolInBytes);
+    int64_t left = emulator.getDevice().getMemoryInBytes() - emulator.getMemory().getUsedInBytes();
+    if (action.bundle->plan.hasPool && pool > left)
+      return RunError{Failure::Memory, action.bundle->directory + ": the pool of " +
+                                           std::to_string(pool) +
+                                           " bytes does not fit in device memory, " +
+                                           std::to_string(left) + " bytes are free"};
+    if (auto error = runtime.launch(*action.bundle, addresses))
+      return executionError(*error);
+    return std::nullopt;
+  }
+  Buffer &buffer = buffers[action.buffer];
+  if (action.kind == Action::Free) {
+    if (buffer.address >= 0 && !isKept(buffer)) {
+      runtime.free(buffer.address);
+      buffer.address = -1;
+    }
+    return std::nullopt;
+  }
+  if (!buffer.layout || buffer.isUploaded)
+    return std::nullopt;
+  if (auto error = allocate(buffer))
+    return error;
+  if (action.kind == Action::CopyOut) {
+    if (auto error = runtime.copyOut(*buffer.layout, buffer.address, made[action.array]))
+      return executionError(*error);
+    return std::nullopt;
+  }
+  const Array &array = arguments[action.array];
+  const HostTensor *from = size_t(action.array) < numInputs && inputs[action.array]
+                               ? inputs[action.array]
+                           : array.bound    ? &array.kept
+                           : array.constant ? array.constant
+                                            : &made[action.array];
+  if (auto error = runtime.copyIn(*buffer.layout, *from, buffer.address))
+    return RunError{Failure::Arguments, error->message};
+  return std::nullopt;
+}
+
+void ProgramSession::release(bool everything) {
+  for (Buffer &buffer : buffers) {
+    if (buffer.address < 0 || (buffer.isUploaded && !everything))
+      continue;
+    runtime.free(buffer.address);
+    buffer.address = -1;
+    buffer.isUploaded = false;
+  }
+}
+
+} // namespace spyre::runtime

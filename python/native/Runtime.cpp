@@ -1,0 +1,331 @@
+//===- Runtime.cpp - Native module of running programs ----------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// `spyre_mlir._runtime`: devices and programs. It holds no MLIR, so that a process that
+// finds its programs compiled starts without loading it. Arrays come as NumPy arrays,
+// as anything with DLPack, or as addresses whose shape and type the Python side has
+// checked; results are NumPy arrays that own the memory the copy out wrote.
+// Formats that NumPy lacks are passed as their bits.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Runtime/ProgramSession.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <mutex>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace spyre::runtime;
+using spyre::HostType;
+
+namespace {
+
+/// Raises the class \p name of spyre_mlir.errors.
+[[noreturn]] void raise(const char *name, const nb::object &argument) {
+  nb::object type = nb::module_::import_("spyre_mlir.errors").attr(name);
+  PyErr_SetObject(type.ptr(), argument.ptr());
+  throw nb::python_error();
+}
+[[noreturn]] void raise(const char *name, const std::string &message) {
+  raise(name, nb::str(message.c_str(), message.size()));
+}
+[[noreturn]] void raise(const RunError &error) {
+  raise(error.kind == Failure::Arguments ? "ArgumentError"
+        : error.kind == Failure::Memory  ? "DeviceMemoryError"
+                                         : "ExecutionError",
+        error.message);
+}
+
+/// How NumPy sees elements of \p type: as themselves or as their bits.
+nb::dlpack::dtype getNumpyType(HostType type) {
+  using Code = nb::dlpack::dtype_code;
+  auto make = [](Code code, uint8_t bits) { return nb::dlpack::dtype{uint8_t(code), bits, 1}; };
+  uint8_t bits = uint8_t(spyre::getWidthInBytes(type) * 8);
+  switch (type) {
+  case HostType::Float16:
+  case HostType::Float32:
+  case HostType::Float64:
+    return make(Code::Float, bits);
+  case HostType::Int8:
+  case HostType::Int16:
+  case HostType::Int32:
+  case HostType::Int64:
+    return make(Code::Int, bits);
+  case HostType::Bool:
+    return make(Code::Bool, bits);
+  case HostType::Complex64:
+  case HostType::Complex128:
+    return make(Code::Complex, bits);
+  default: // bfloat16, 8-bit floats, uint8
+    return make(Code::UInt, bits);
+  }
+}
+
+/// A NumPy array that owns \p tensor's memory.
+nb::object toNumpy(HostTensor tensor) {
+  int64_t bytes = tensor.getNumElements() * spyre::getWidthInBytes(tensor.dtype);
+  auto *owner = new std::vector<uint8_t>(std::move(tensor.data.own()));
+  owner->resize(size_t(bytes)); // a device that only counts has left it empty
+  nb::capsule capsule(owner,
+                      [](void *data) noexcept { delete static_cast<std::vector<uint8_t> *>(data); });
+  std::vector<size_t> shape(tensor.shape.begin(), tensor.shape.end());
+  return nb::cast(nb::ndarray<nb::numpy>(owner->data(), shape.size(), shape.data(), capsule, nullptr,
+                                         getNumpyType(tensor.dtype)),
+                  nb::rv_policy::reference);
+}
+
+/// An argument of a call, borrowed for its time.
+class Input {
+public:
+  /// \p given: an address as an int, or an array.
+  Input(const HostArray &wanted, nb::handle given) : tensor{wanted.dtype, wanted.shape, {}} {
+    size_t bytes = size_t(tensor.getNumElements() * spyre::getWidthInBytes(wanted.dtype));
+    if (PyLong_Check(given.ptr())) {
+      tensor.data = HostBytes::borrow(PyLong_AsVoidPtr(given.ptr()), bytes);
+      return;
+    }
+    if (!nb::try_cast(given, array) || !array.is_valid())
+      raise("ArgumentError", "input " + wanted.name +
+                                 " is no dense row-major array on the host; the program takes " +
+                                 describeArray(wanted.dtype, wanted.shape));
+    bool sameShape = array.ndim() == wanted.shape.size();
+    for (size_t d = 0; sameShape && d < array.ndim(); ++d)
+      sameShape = int64_t(array.shape(d)) == wanted.shape[d];
+    nb::dlpack::dtype type = array.dtype(), bits = getNumpyType(wanted.dtype);
+    bool isBfloat = wanted.dtype == HostType::BFloat16 &&
+                    type.code == uint8_t(nb::dlpack::dtype_code::Bfloat) && type.bits == 16;
+    if (!sameShape || (type != bits && !isBfloat)) {
+      nb::object is = nb::borrow(given);
+      raise("ArgumentError", "input " + wanted.name + " is " +
+                                 nb::cast<std::string>(nb::str(nb::getattr(is, "dtype", nb::str("an array")))) +
+                                 " " +
+                                 nb::cast<std::string>(nb::str(nb::getattr(is, "shape", nb::str("")))) +
+                                 ", the program takes " + describeArray(wanted.dtype, wanted.shape));
+    }
+    tensor.data = HostBytes::borrow(array.data(), bytes);
+  }
+  const HostTensor &get() const { return tensor; }
+
+private:
+  nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu> array;
+  HostTensor tensor;
+};
+
+/// A device with the lock that all use of it takes.
+struct NativeDevice {
+  spyre::Device description;
+  Runtime runtime;
+  std::mutex mutex;
+
+  NativeDevice(spyre::Device device, EmulatorOptions options)
+      : description(device), runtime(std::move(device), options) {}
+};
+
+std::shared_ptr<NativeDevice> makeDevice(const std::string &name, bool checked, bool countOnly,
+                                         unsigned threads, uint64_t seed) {
+  auto device = spyre::Device::resolve(name);
+  if (auto *message = std::get_if<std::string>(&device))
+    raise("OptionError", *message);
+  EmulatorOptions options;
+  options.checked = checked;
+  options.countOnly = countOnly;
+  options.numThreads = threads;
+  options.seed = seed;
+  return std::make_shared<NativeDevice>(std::get<spyre::Device>(std::move(device)), options);
+}
+
+nb::dict describe(const HostArray &array) {
+  nb::dict result;
+  result["name"] = array.name;
+  result["dtype"] = std::string(spyre::getHostTypeName(array.dtype));
+  result["shape"] = nb::tuple(nb::cast(array.shape));
+  return result;
+}
+
+class NativeProgram {
+public:
+  NativeProgram(const std::string &directory, std::shared_ptr<NativeDevice> on)
+      : device(std::move(on)) {
+    std::optional<RunError> failure;
+    {
+      nb::gil_scoped_release release;
+      auto program = loadProgram(directory);
+      if (auto *error = std::get_if<Error>(&program)) {
+        failure = RunError{Failure::Execution, error->message};
+      } else {
+        loaded = std::make_unique<LoadedProgram>(std::get<LoadedProgram>(std::move(program)));
+        std::lock_guard lock(device->mutex);
+        auto made = ProgramSession::create(device->runtime, *loaded);
+        if (auto *error = std::get_if<RunError>(&made))
+          failure = *error;
+        else
+          session = std::get<std::unique_ptr<ProgramSession>>(std::move(made));
+      }
+    }
+    if (failure && !session && failure->kind == Failure::Execution)
+      raise("LoadError", failure->message);
+    if (failure)
+      raise(*failure);
+  }
+  ~NativeProgram() {
+    // The lock may be held by a run in another thread, which needs no GIL to end.
+    nb::gil_scoped_release release;
+    std::lock_guard lock(device->mutex);
+    session.reset();
+  }
+
+  nb::list getArguments() const {
+    nb::list result;
+    for (const HostArray &array : loaded->program.arguments)
+      result.append(describe(array));
+    return result;
+  }
+  nb::list getResults() const {
+    nb::list result;
+    for (const HostArray &array : loaded->program.results)
+      result.append(describe(array));
+    return result;
+  }
+
+  void bind(size_t index, nb::handle given) {
+    if (index >= loaded->program.arguments.size())
+      raise("ArgumentError", "there is no argument " + std::to_string(index));
+    Input input(loaded->program.arguments[index], given);
+    std::optional<RunError> failure;
+    {
+      nb::gil_scoped_release release;
+      std::lock_guard lock(device->mutex);
+      failure = session->bind(index, input.get());
+    }
+    if (failure)
+      raise(*failure);
+  }
+
+  nb::list run(const nb::list &given) {
+    const std::vector<HostArray> &wanted = loaded->program.arguments;
+    if (given.size() != wanted.size())
+      raise("ArgumentError", std::to_string(given.size()) + " arguments given, the program takes " +
+                                 std::to_string(wanted.size()));
+    std::vector<Input> held;
+    held.reserve(wanted.size());
+    std::vector<const HostTensor *> inputs;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (given[i].is_none()) {
+        inputs.push_back(nullptr);
+        continue;
+      }
+      held.emplace_back(wanted[i], given[i]);
+      inputs.push_back(&held.back().get());
+    }
+    std::optional<RunError> failure;
+    std::vector<HostTensor> outputs;
+    std::vector<Report> reports;
+    int64_t numReports = 0;
+    {
+      nb::gil_scoped_release release;
+      std::lock_guard lock(device->mutex);
+      Emulator &emulator = device->runtime.getEmulator();
+      size_t kept = emulator.getReports().size();
+      int64_t before = emulator.getNumReports();
+      bool checked = emulator.getOptions().checked;
+      if (checked)
+        emulator.setMaxReports(kept + kMaxReports);
+      failure = session->run(inputs, outputs);
+      if (checked) {
+        reports.assign(emulator.getReports().begin() + kept, emulator.getReports().end());
+        numReports = emulator.getNumReports() - before;
+      }
+    }
+    if (failure)
+      raise(*failure);
+    if (numReports > 0)
+      raiseReports(reports, numReports);
+    nb::list results;
+    for (HostTensor &tensor : outputs)
+      results.append(toNumpy(std::move(tensor)));
+    return results;
+  }
+
+private:
+  static constexpr size_t kMaxReports = 100;
+
+  [[noreturn]] static void raiseReports(const std::vector<Report> &reports, int64_t numReports) {
+    nb::list list;
+    for (const Report &report : reports) {
+      nb::dict entry;
+      entry["kind"] = getReportKindName(report.kind);
+      entry["op"] = report.op;
+      entry["tensor"] = report.tensor;
+      entry["core"] = report.core;
+      entry["address"] = report.address;
+      entry["message"] = report.message;
+      list.append(entry);
+    }
+    raise("CheckError", nb::make_tuple(list, numReports));
+  }
+
+  std::shared_ptr<NativeDevice> device;
+  std::unique_ptr<LoadedProgram> loaded;
+  std::unique_ptr<ProgramSession> session;
+};
+
+nb::dict getCounters(NativeDevice &device) {
+  Counters counters;
+  int64_t used = 0, peak = 0;
+  {
+    nb::gil_scoped_release release;
+    std::lock_guard lock(device.mutex);
+    Emulator &emulator = device.runtime.getEmulator();
+    counters = emulator.getCounters();
+    used = emulator.getMemory().getUsedInBytes();
+    peak = emulator.getMemory().getPeakInBytes();
+  }
+  nb::dict result;
+  result["device_ops"] = counters.launches;
+  result["hbm_read_bytes_counted"] = counters.readInBytes;
+  result["hbm_write_bytes_counted"] = counters.writtenInBytes;
+  result["lx_bytes_peak"] = counters.peakLXInBytes;
+  result["modelled_us"] = counters.modelledInNs / 1000;
+  result["transfer_us"] = counters.transferInNs / 1000;
+  result["elapsed_us"] = counters.elapsedInNs / 1000;
+  result["memory_used_bytes"] = used;
+  result["memory_peak_bytes"] = peak;
+  return result;
+}
+
+} // namespace
+
+NB_MODULE(_runtime, m) {
+  m.doc() = "Devices and compiled programs.";
+  nb::class_<NativeDevice>(m, "Device", "An emulated device.")
+      .def(nb::new_(&makeDevice), "name"_a = "spyre", nb::kw_only(), "checked"_a = false,
+           "count_only"_a = false, "threads"_a = 0, "seed"_a = 0)
+      .def_prop_ro("name", [](NativeDevice &d) { return std::string(d.description.getName()); })
+      .def_prop_ro("num_cores", [](NativeDevice &d) { return d.description.getNumCores(); })
+      .def_prop_ro("memory_bytes",
+                   [](NativeDevice &d) { return d.description.getMemoryInBytes(); })
+      .def_prop_ro("checked",
+                   [](NativeDevice &d) { return d.runtime.getEmulator().getOptions().checked; })
+      .def_prop_ro("count_only",
+                   [](NativeDevice &d) { return d.runtime.getEmulator().getOptions().countOnly; })
+      .def("counters", &getCounters, "What the device has counted since it was made.");
+  nb::class_<NativeProgram>(m, "Program", "A program directory on a device.")
+      .def(nb::init<const std::string &, std::shared_ptr<NativeDevice>>(), "directory"_a,
+           "device"_a)
+      .def_prop_ro("arguments", &NativeProgram::getArguments)
+      .def_prop_ro("results", &NativeProgram::getResults)
+      .def("bind", &NativeProgram::bind, "index"_a, "array"_a,
+           "The argument is this array from now on; it is copied to the device now.")
+      .def("run", &NativeProgram::run, "inputs"_a,
+           "One run. inputs: an array, or an address, an argument; None where it is bound.");
+}
