@@ -1,0 +1,138 @@
+# __init__.py - The package's interface
+#
+# Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# compile, compile_text, load, run. PyTorch is imported by compile only, and the module
+# that holds MLIR only when something has to be compiled, so that a process whose
+# programs are in the cache starts fast. The backend of torch.compile will be
+# spyre_mlir/dynamo.py, on top of _compile.compile_text and CompiledProgram.
+"""Compiles and runs programs for the IBM Spyre accelerator."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import time
+
+from . import _native
+
+_native.extend(__path__)
+
+from . import errors  # noqa: E402
+from ._cache import Cache  # noqa: E402
+from ._compile import Directory, compile_text as _compile_text  # noqa: E402
+from ._options import Options, make as _make_options, make_device  # noqa: E402
+from ._program import ArraySpec, CompiledProgram, Convention, load_convention  # noqa: E402
+from .errors import (  # noqa: E402
+    ArgumentError,
+    CheckError,
+    CompileError,
+    DeviceMemoryError,
+    Diagnostic,
+    ExecutionError,
+    ExportError,
+    LoadError,
+    OptionError,
+    SpyreError,
+)
+
+__version__ = "0.1.0"
+__all__ = [
+    "ArgumentError",
+    "ArraySpec",
+    "Cache",
+    "CheckError",
+    "CompileError",
+    "CompiledProgram",
+    "DeviceMemoryError",
+    "Diagnostic",
+    "ExecutionError",
+    "ExportError",
+    "LoadError",
+    "OptionError",
+    "Options",
+    "SpyreError",
+    "compile",
+    "compile_text",
+    "errors",
+    "load",
+    "run",
+]
+
+
+def _open(directory: Directory, options: Options, convention=None, weights=(), stats=None) -> CompiledProgram:
+    from . import _runtime
+
+    began = time.perf_counter()
+    device = make_device(options)
+    native = _runtime.Program(str(directory.path), device)
+    if convention is None:
+        convention, weights = load_convention(directory.path, native)
+    program = CompiledProgram(directory, device, native, convention, weights, stats={**directory.stats, **(stats or {})})
+    program._stats["load_s"] = time.perf_counter() - began
+    return program
+
+
+def compile(function, *example_args, example_kwargs: dict | None = None, **options) -> CompiledProgram:
+    """Compiles a module or a function of tensors for the shapes and types of the examples.
+
+    Parameters and buffers become weights, which stay on the device. Options: see Options.
+    """
+    from . import _export
+
+    chosen = _make_options(options)
+    if not chosen.name:
+        name = getattr(function, "__name__", type(function).__name__)
+        chosen = _make_options({**options, "name": name if name.isidentifier() else "program"})
+    began = time.perf_counter()
+    exported = _export.export(function, example_args, example_kwargs or {})
+    stats = {"import_s": time.perf_counter() - began}
+    convention = Convention(
+        exported.weight_names,
+        exported.constants,
+        exported.in_spec,
+        exported.out_spec,
+        exported.outputs,
+        exported.mutations,
+    )
+    weights = exported.weights
+    return _compile_text(
+        exported.text,
+        chosen,
+        range(len(weights)),
+        exported.located,
+        lambda directory: _open(directory, chosen, convention, weights, stats),
+    )
+
+
+def compile_text(text: str, **options) -> CompiledProgram:
+    """Compiles a program's text: the torch dialect, or any level of the stack."""
+    chosen = _make_options(options)
+    return _compile_text(text, chosen, use=lambda directory: _open(directory, chosen))
+
+
+def load(directory: str | os.PathLike, **options) -> CompiledProgram:
+    """A program that `save` or spyre-compile wrote."""
+    path = pathlib.Path(directory)
+    if not (path / "program.json").is_file():
+        raise LoadError(f"'{path}' is no program directory: it has no program.json")
+    return _open(Directory(path), _make_options(options))
+
+
+def run(program: str | os.PathLike, inputs, **options):
+    """Runs a program directory, a text or a file with one. inputs: arrays in order, or by name (`in0`)."""
+    text = os.fspath(program)
+    if "\n" in text or "func.func" in text:
+        compiled = compile_text(text, **options)
+    elif pathlib.Path(text).is_file():
+        path = pathlib.Path(text)
+        compiled = compile_text(path.read_text(), **{"name": path.name.split(".")[0], **options})
+    else:
+        compiled = load(text, **options)
+    if isinstance(inputs, dict):
+        missing = [spec.name for spec in compiled._taken if spec.name not in inputs]
+        if missing:
+            raise ArgumentError(f"inputs are missing: {', '.join(missing)}")
+        inputs = [inputs[spec.name] for spec in compiled._taken]
+    return compiled(*inputs)

@@ -118,6 +118,9 @@ class Cache:
         self.evict(keep=key)
         return entry / "program"
 
+    def warn_full(self) -> None:
+        _warn_once(self.root, f"the entry could not be written: '{self.root}'")
+
     def info(self, key: str) -> dict:
         """What commit was told of an entry."""
         try:

@@ -94,6 +94,8 @@ class Diagnostic:
 
 
 def _is_library(file: str) -> bool:
+    if os.path.dirname(file) == os.path.dirname(__file__):
+        return True
     parts = file.split(os.sep)
     return "site-packages" in parts or "dist-packages" in parts
 

@@ -1,0 +1,189 @@
+# _export.py - PyTorch functions and modules to the compiler's text
+#
+# Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# torch.export makes a graph whose parameters, buffers and inputs are placeholders, and
+# torch-mlir turns it into text: nothing of its MLIR lives on. Composite operations that
+# the compiler does better as a whole are kept (KEPT). Parameters and buffers become
+# arguments, the weights; tensors that the function made up itself become literals.
+"""torch.export and torch-mlir, to text."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import warnings
+
+import torch
+from torch.utils import _pytree
+
+from .errors import ExportError
+
+# Operations that the compiler lowers better than their decompositions.
+KEPT = (
+    "addmm",
+    "baddbmm",
+    "gelu",
+    "group_norm",
+    "layer_norm",
+    "linear",
+    "matmul",
+    "rms_norm",
+    "scaled_dot_product_attention",
+    "silu",
+)
+
+
+@dataclasses.dataclass
+class Exported:
+    """A program's text and how a call's tensors meet its arguments and results."""
+
+    text: str
+    located: object  # () -> the text with source locations
+    weights: list  # tensors of the first arguments
+    weight_names: list
+    constants: dict  # position among the call's leaves -> the value that the program was made for
+    in_spec: object
+    out_spec: object
+    outputs: list  # a result's leaf: an int (number of the program's result) or a constant
+    # (number of the program's result, what it is copied into: ("weight", i) or ("input", leaf))
+    mutations: list
+
+
+@functools.cache
+def decomposition_table():
+    from torch_mlir.extras.fx_decomp_util import get_decomposition_table
+
+    kept = {getattr(torch.ops.aten, name) for name in KEPT}
+    return {op: how for op, how in get_decomposition_table().items() if getattr(op, "_overloadpacket", None) not in kept}
+
+
+class _Function(torch.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args, **kwargs):
+        return self.function(*args, **kwargs)
+
+
+def _check_devices(module, leaves):
+    for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
+        if tensor.device.type != "cpu":
+            hint = (
+                ": it has no values; make it with module.to_empty(device='cpu') and load its state first"
+                if tensor.device.type == "meta"
+                else "; move the module to the CPU"
+            )
+            raise ExportError(f"'{name}' of the module is on device {tensor.device}{hint}")
+    for i, leaf in enumerate(leaves):
+        if isinstance(leaf, torch.Tensor) and leaf.device.type != "cpu":
+            raise ExportError(f"example argument {i} is on device {leaf.device}; examples are on the CPU")
+
+
+def export(function, args, kwargs, name="main") -> Exported:
+    """Raises ExportError where PyTorch or torch-mlir has no program."""
+    try:
+        from torch_mlir import fx, ir
+        from torch_mlir.dialects import torch as torch_dialect
+        from torch_mlir.extras.fx_importer import FxImporter
+    except ImportError as error:
+        raise ExportError(f"importing PyTorch programs needs torch-mlir: {error}") from error
+    del fx
+    module = function if isinstance(function, torch.nn.Module) else _Function(function)
+    leaves, in_spec = _pytree.tree_flatten((tuple(args), dict(kwargs)))
+    _check_devices(module, leaves)
+    try:
+        with warnings.catch_warnings(), torch.no_grad():
+            warnings.simplefilter("ignore")
+            program = torch.export.export(module, tuple(args), dict(kwargs), strict=False)
+            program = program.run_decompositions(decomposition_table())
+    except Exception as error:
+        raise ExportError(f"torch.export has no program for it: {error}") from error
+    graph, plan = _prepare(program, module, leaves)
+    context = ir.Context()
+    torch_dialect.register_dialect(context)
+    importer = FxImporter(context=context)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            importer.import_stateless_graph(graph, func_name=name)
+        text = str(importer.module)
+    except Exception as error:
+        raise ExportError(f"torch-mlir cannot import the program: {error}") from error
+    located = lambda: importer.module.operation.get_asm(enable_debug_info=True)
+    return Exported(text, located, in_spec=in_spec, out_spec=program.call_spec.out_spec, **plan)
+
+
+def _prepare(program, module, leaves):
+    """The graph that is imported, with weights first, and the plan of its arguments and results."""
+    from torch.export.graph_signature import InputKind, OutputKind, TensorArgument
+
+    signature = program.graph_signature
+    graph = program.graph_module.graph
+    nodes = {node.name: node for node in graph.nodes}
+    placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+    own = dict(module.named_parameters(remove_duplicate=False)) | dict(module.named_buffers(remove_duplicate=False))
+    weights, names, constants, weight_of, leaf = [], [], {}, {}, 0
+    inputs_of = {}
+    dropped = []
+    for node, spec in zip(placeholders, signature.input_specs):
+        if spec.kind in (InputKind.PARAMETER, InputKind.BUFFER):
+            if not node.users:
+                dropped.append(node)
+                continue
+            tensor = own.get(spec.target)
+            if tensor is None:
+                tensor = program.state_dict.get(spec.target, program.constants.get(spec.target))
+            weight_of[spec.target] = len(weights)
+            weights.append(tensor.detach())
+            names.append(spec.target)
+        elif spec.kind == InputKind.CONSTANT_TENSOR:
+            # The importer makes a literal of an attribute that it meets.
+            attribute = "_spyre_" + node.name
+            setattr(program.graph_module, attribute, program.constants[spec.target])
+            with graph.inserting_before(node):
+                literal = graph.get_attr(attribute)
+            literal.meta = dict(node.meta)
+            node.replace_all_uses_with(literal)
+            dropped.append(node)
+        elif spec.kind == InputKind.USER_INPUT:
+            inputs_of[spec.arg.name] = leaf
+            if not isinstance(spec.arg, TensorArgument):
+                constants[leaf] = leaves[leaf]
+                dropped.append(node)
+            leaf += 1
+        else:
+            raise ExportError(f"an input of kind {spec.kind.name} cannot be passed to the device: {spec.target}")
+    output = next(node for node in reversed(graph.nodes) if node.op == "output")
+    results, outputs, mutations = [], [], []
+    for spec in signature.output_specs:
+        if not isinstance(spec.arg, TensorArgument):
+            if spec.kind != OutputKind.USER_OUTPUT or not hasattr(spec.arg, "value"):
+                raise ExportError(f"a result that is no tensor cannot be computed: {spec.arg}")
+            outputs.append(("constant", spec.arg.value))
+            continue
+        index = len(results)
+        results.append(nodes[spec.arg.name])
+        if spec.kind == OutputKind.USER_OUTPUT:
+            outputs.append(("result", index))
+        elif spec.kind == OutputKind.BUFFER_MUTATION:
+            mutations.append((index, ("weight", weight_of.get(spec.target, spec.target))))
+        elif spec.kind == OutputKind.USER_INPUT_MUTATION:
+            mutations.append((index, ("input", inputs_of[spec.target])))
+        else:
+            raise ExportError(f"a result of kind {spec.kind.name} is not supported")
+    if not results:
+        raise ExportError("the function has no result that is a tensor")
+    output.args = (tuple(output.args[0][i] for i, spec in enumerate(signature.output_specs) if isinstance(spec.arg, TensorArgument)),)
+    for node in dropped:
+        if not node.users:
+            graph.erase_node(node)
+    return graph, {
+        "weights": weights,
+        "weight_names": names,
+        "constants": constants,
+        "outputs": outputs,
+        "mutations": mutations,
+    }

@@ -1,0 +1,355 @@
+# _program.py - Compiled programs: calling, explaining, saving
+#
+# Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# A program knows which of its arguments are weights (bound once, copied in again when a
+# tensor has been changed in place) and how a call's tensors become arguments. A tensor
+# that is dense and of the right type is passed as its address; what is not is made so.
+"""CompiledProgram."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pathlib
+import shutil
+import sys
+import threading
+import time
+
+import numpy as np
+
+from .errors import ArgumentError, LoadError, SpyreError
+
+# Formats that NumPy lacks cross as their bits.
+_BITS = {
+    "bfloat16": np.uint16,
+    "float8_e4m3fn": np.uint8,
+    "float8_e5m2": np.uint8,
+    "float8_e4m3fnuz": np.uint8,
+    "float8_e5m2fnuz": np.uint8,
+}
+_CONVENTION = "python.json"
+_WEIGHTS = "weights.npz"
+
+
+@dataclasses.dataclass(frozen=True)
+class ArraySpec:
+    """An argument or a result: `in0`, PyTorch's name of the dtype, shape, and the weight that it is, if any."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    weight: str | None = None
+
+    @property
+    def numpy_dtype(self) -> np.dtype:
+        """What NumPy sees: the dtype, or that of its bits."""
+        return np.dtype(_BITS.get(self.dtype, self.dtype))
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.dtype} {list(self.shape)}" + (f" ({self.weight})" if self.weight else "")
+
+
+@dataclasses.dataclass
+class Convention:
+    """How the tensors of a Python call meet arguments and results."""
+
+    weight_names: list = dataclasses.field(default_factory=list)
+    constants: dict = dataclasses.field(default_factory=dict)  # leaf -> value
+    in_spec: object = None
+    out_spec: object = None
+    outputs: list = dataclasses.field(default_factory=list)  # ("result", i) or ("constant", value)
+    mutations: list = dataclasses.field(default_factory=list)
+
+
+class CompiledProgram:
+    """A program on a device. Call it with tensors or arrays; calls from several threads take turns."""
+
+    def __init__(self, directory, device, native, convention=None, weights=(), source=None, stats=None):
+        self._directory = directory
+        self._device = device
+        self._native = native
+        self._convention = convention
+        self._weights = list(weights)
+        self._source = source
+        self._stats = stats or {}
+        self._run_s = 0.0
+        self._runs = 0
+        self._binding = threading.Lock()
+        names = convention.weight_names if convention else []
+        self.inputs = tuple(
+            ArraySpec(weight=names[i] if i < len(names) else None, **entry) for i, entry in enumerate(native.arguments)
+        )
+        self.outputs = tuple(ArraySpec(**entry) for entry in native.results)
+        self._taken = self.inputs[len(names) :]
+        self._padding = [None] * len(names)
+        self._torch_dtypes = None
+        self._flat = self._is_flat()
+        self._versions = []
+        self._bind_all()
+
+    # --- weights ---------------------------------------------------------------
+
+    def _bind_all(self):
+        versions = []
+        for i, tensor in enumerate(self._weights):
+            versions.append(tensor._version)
+            self._bind(i, tensor)
+        self._versions = versions
+
+    def _bind(self, index, tensor):
+        address, keep = self._address(self.inputs[index], tensor)
+        self._native.bind(index, address)
+        del keep
+
+    def _refresh(self):
+        """Copies in again what has been changed in place since."""
+        with self._binding:
+            for i, tensor in enumerate(self._weights):
+                if tensor._version != self._versions[i]:
+                    self._versions[i] = tensor._version
+                    self._bind(i, tensor)
+
+    # --- calls -----------------------------------------------------------------
+
+    def _is_flat(self):
+        convention = self._convention
+        if convention is None or convention.in_spec is None:
+            return True
+        spec = convention.in_spec
+        try:
+            args, kwargs = spec.children()
+            return not convention.constants and kwargs.num_leaves == 0 and all(child.is_leaf() for child in args.children())
+        except (AttributeError, ValueError):
+            return False
+
+    def _dtype_of(self, spec):
+        if self._torch_dtypes is None:
+            import torch
+
+            self._torch_dtypes = {s: getattr(torch, s.dtype) for s in (*self.inputs, *self.outputs)}
+        return self._torch_dtypes[spec]
+
+    def _address(self, spec, value):
+        """(address or array for the native call, what keeps it alive)."""
+        torch = sys.modules.get("torch")
+        if torch is not None and isinstance(value, torch.Tensor):
+            if value.dtype is not self._dtype_of(spec) or value.shape != spec.shape:
+                raise ArgumentError(
+                    f"{spec.name} is {str(value.dtype).removeprefix('torch.')} {list(value.shape)}, the program takes {spec.dtype} {list(spec.shape)}"
+                )
+            if value.device.type != "cpu":
+                raise ArgumentError(f"{spec.name} is on device {value.device}; programs take tensors of the CPU")
+            if not value.is_contiguous() or value.is_conj() or value.is_neg():
+                value = value.resolve_conj().resolve_neg().contiguous()
+            return value.data_ptr(), value
+        if not isinstance(value, np.ndarray):
+            if isinstance(value, (int, float, complex, bool)):
+                raise ArgumentError(f"{spec.name} is a Python number; the program takes a tensor, {spec}")
+            if hasattr(value, "__dlpack__"):
+                return value, value
+            raise ArgumentError(f"{spec.name} is {type(value).__name__}; the program takes a tensor, {spec}")
+        if value.dtype != spec.numpy_dtype or value.shape != spec.shape:
+            raise ArgumentError(f"{spec.name} is {value.dtype} {list(value.shape)}, the program takes {spec.dtype} {list(spec.shape)}")
+        value = np.ascontiguousarray(value).reshape(spec.shape)
+        return value.__array_interface__["data"][0], value
+
+    def _leaves(self, args, kwargs):
+        convention = self._convention
+        if self._flat and not kwargs:
+            return args, args
+        if convention is None or convention.in_spec is None:
+            raise ArgumentError("this program takes its arguments by position")
+        from torch.utils import _pytree
+
+        leaves, spec = _pytree.tree_flatten((args, kwargs))
+        if spec != convention.in_spec:
+            raise ArgumentError(
+                f"arguments are arranged otherwise than the examples: {spec} is not {convention.in_spec}"
+            )
+        for i, value in convention.constants.items():
+            if type(leaves[i]) is not type(value) or leaves[i] != value:
+                raise ArgumentError(f"argument {i} is {leaves[i]!r}; the program was compiled for {value!r}")
+        return leaves, [leaf for i, leaf in enumerate(leaves) if i not in convention.constants]
+
+    def __call__(self, *args, **kwargs):
+        """One run. Results are tensors if an argument is, or if there are none and it was compiled from PyTorch; else arrays."""
+        leaves, tensors = self._leaves(args, kwargs)
+        if len(tensors) != len(self._taken):
+            raise ArgumentError(
+                f"{len(tensors)} arguments given, the program takes {len(self._taken)}: " + ", ".join(map(str, self._taken))
+            )
+        for i, tensor in enumerate(self._weights):
+            if tensor._version != self._versions[i]:
+                self._refresh()
+                break
+        given, alive = list(self._padding), []
+        for spec, value in zip(self._taken, tensors):
+            address, keep = self._address(spec, value)
+            given.append(address)
+            alive.append(keep)
+        began = time.perf_counter()
+        results = self._native.run(given)
+        self._run_s = time.perf_counter() - began
+        self._runs += 1
+        torch = sys.modules.get("torch")
+        wants_torch = torch is not None and (
+            any(isinstance(value, torch.Tensor) for value in tensors) if tensors else self._convention is not None
+        )
+        if wants_torch:
+            results = [self._to_torch(torch, spec, array) for spec, array in zip(self.outputs, results)]
+        return self._arrange(results, leaves)
+
+    def _to_torch(self, torch, spec, array):
+        tensor = torch.from_numpy(array)
+        return tensor.view(self._dtype_of(spec)) if spec.dtype in _BITS else tensor
+
+    def _arrange(self, results, leaves):
+        convention = self._convention
+        if convention is None or convention.out_spec is None:
+            return results[0] if len(results) == 1 else tuple(results)
+        if convention.mutations:
+            self._write_back(results, leaves)
+        if convention.out_spec.is_leaf() and convention.outputs[0] == ("result", 0):
+            return results[0]
+        from torch.utils import _pytree
+
+        values = [results[what] if kind == "result" else what for kind, what in convention.outputs]
+        return _pytree.tree_unflatten(values, convention.out_spec)
+
+    def _write_back(self, results, leaves):
+        """The function changed arguments or buffers in place: so does the call."""
+        import torch
+
+        for index, (kind, target) in self._convention.mutations:
+            value = results[index]
+            if isinstance(value, np.ndarray):
+                value = self._to_torch(torch, self.outputs[index], value)
+            holder = self._weights[target] if kind == "weight" else leaves[target]
+            with torch.no_grad():
+                if isinstance(holder, torch.Tensor):
+                    holder.copy_(value)
+                else:
+                    holder[...] = value.numpy()
+
+    # --- what there is to know -----------------------------------------------------
+
+    @property
+    def directory(self) -> pathlib.Path:
+        """The program directory; it may be an entry of the cache."""
+        return self._directory.path
+
+    @property
+    def stats(self) -> dict:
+        """Seconds of import, compile, stages and the last run, and what `spyre-compile --stats` has."""
+        counted = self._device.counters() if self._device.checked or self._device.count_only else {}
+        return {**self._stats, **counted, "run_s": self._run_s, "runs": self._runs}
+
+    def explain(self) -> str:
+        """Arguments, steps and costs in words."""
+        program = json.loads((self.directory / "program.json").read_text())
+        stats = self._stats
+        lines = [f"program '{program['name']}' for {program['device']} ({program['target']})"]
+        for title, specs in (("argument", self.inputs), ("result", self.outputs)):
+            lines += [f"  {title:9}{spec}" for spec in specs]
+        steps = program["steps"]
+        launched = [step["bundle"] for step in steps if step["step"] == "launch"]
+        lines.append(f"  {len(launched)} launches of {len(set(launched))} bundles, {len(steps)} steps in all")
+        for key, what, scale, unit in (
+            ("device_ops", "device operations", 1, ""),
+            ("hbm_read_bytes", "read from device memory", 2**20, " MiB"),
+            ("hbm_write_bytes", "written to device memory", 2**20, " MiB"),
+            ("modelled_us", "modelled time", 1, " us"),
+        ):
+            if key in stats:
+                lines.append(f"  {what}: {stats[key] / scale:.4g}{unit}")
+        for key, what in (("import_s", "imported"), ("compile_s", "compiled"), ("cache_s", "found in the cache")):
+            if stats.get(key):
+                lines.append(f"  {what} in {stats[key]:.3f} s")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<CompiledProgram {', '.join(map(str, self._taken))} -> {', '.join(map(str, self.outputs))}>"
+
+    def save(self, directory: str | os.PathLike) -> None:
+        """Writes the program and its weights into a folder that is new or holds such a program."""
+        target = pathlib.Path(directory)
+        if target.exists() and any(target.iterdir()) and not (target / "program.json").exists():
+            raise SpyreError(f"'{target}' is not empty and no program: nothing was written")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        new = target.parent / f".{target.name}.{os.getpid()}.new"
+        shutil.rmtree(new, ignore_errors=True)
+        shutil.copytree(self.directory, new)
+        if self._convention is not None:
+            (new / _CONVENTION).write_text(json.dumps(_convention_to_json(self._convention)))
+            weights = {}
+            for i, tensor in enumerate(self._weights):
+                weights[f"in{i}"] = _bits_of(tensor)
+            np.savez(new / _WEIGHTS, **weights)
+        if target.exists():
+            shutil.rmtree(target)
+        os.rename(new, target)
+
+
+def _bits_of(tensor):
+    import torch
+
+    tensor = tensor.detach().contiguous()
+    name = str(tensor.dtype).removeprefix("torch.")
+    if name in _BITS:
+        return tensor.view(torch.int16 if tensor.element_size() == 2 else torch.uint8).numpy().view(_BITS[name])
+    return tensor.numpy()
+
+
+def _convention_to_json(convention):
+    from torch.utils import _pytree
+
+    specs = {}
+    for name in ("in_spec", "out_spec"):
+        try:
+            specs[name] = _pytree.treespec_dumps(getattr(convention, name))
+        except Exception as error:
+            raise SpyreError(f"arguments or results of this kind cannot be saved: {error}") from error
+    return {
+        "version": 1,
+        "weight_names": convention.weight_names,
+        "constants": [[leaf, value] for leaf, value in convention.constants.items()],
+        "outputs": convention.outputs,
+        "mutations": convention.mutations,
+        **specs,
+    }
+
+
+def load_convention(directory: pathlib.Path, native):
+    """(Convention, weights) of a saved program; (None, []) of a program directory without."""
+    file = directory / _CONVENTION
+    if not file.exists():
+        return None, []
+    import torch
+    from torch.utils import _pytree
+
+    try:
+        content = json.loads(file.read_text())
+        if content["version"] != 1:
+            raise LoadError(f"{file}: version {content['version']}; this package reads version 1")
+        convention = Convention(
+            content["weight_names"],
+            {leaf: value for leaf, value in content["constants"]},
+            _pytree.treespec_loads(content["in_spec"]),
+            _pytree.treespec_loads(content["out_spec"]),
+            [tuple(output) for output in content["outputs"]],
+            [(index, tuple(target)) for index, target in content["mutations"]],
+        )
+        weights = []
+        with np.load(directory / _WEIGHTS) as arrays:
+            for i, entry in zip(range(len(convention.weight_names)), native.arguments):
+                tensor = torch.from_numpy(arrays[f"in{i}"])
+                weights.append(tensor.view(getattr(torch, entry["dtype"])) if entry["dtype"] in _BITS else tensor)
+    except LoadError:
+        raise
+    except Exception as error:
+        raise LoadError(f"{file}: {error}") from error
+    return convention, weights

@@ -1,0 +1,46 @@
+# _runtime.pyi - Types of the native module of running programs
+#
+# Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# What python/native/Runtime.cpp defines.
+from collections.abc import Sequence
+from typing import Any, TypedDict
+
+import numpy as np
+
+class ArrayEntry(TypedDict):
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+
+class Device:
+    def __init__(
+        self,
+        name: str = "spyre",
+        *,
+        checked: bool = False,
+        count_only: bool = False,
+        threads: int = 0,
+        seed: int = 0,
+    ) -> None: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def num_cores(self) -> int: ...
+    @property
+    def memory_bytes(self) -> int: ...
+    @property
+    def checked(self) -> bool: ...
+    @property
+    def count_only(self) -> bool: ...
+    def counters(self) -> dict[str, float]: ...
+
+class Program:
+    def __init__(self, directory: str, device: Device) -> None: ...
+    @property
+    def arguments(self) -> list[ArrayEntry]: ...
+    @property
+    def results(self) -> list[ArrayEntry]: ...
+    def bind(self, index: int, array: Any) -> None: ...
+    def run(self, inputs: Sequence[Any]) -> list[np.ndarray]: ...
