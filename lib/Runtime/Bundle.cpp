@@ -13,6 +13,10 @@
 #include "spyre/SuperDSC/DescriptorJson.h"
 #include "spyre/Support/ReadFile.h"
 
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
 using namespace spyre;
 using namespace spyre::runtime;
 
@@ -48,6 +52,48 @@ std::optional<Error> collect(const std::vector<Step> &steps, const Plan &plan,
         return Error{launch.descriptor + ": symbol " + std::to_string(id) +
                      " refers to a pool that the plan does not have"};
     }
+  }
+  return std::nullopt;
+}
+
+Result<sdsc::Descriptor> readDescriptorFile(const std::string &directory,
+                                            const std::string &name) {
+  if (name.empty() || name.find('/') != std::string::npos || name == "." || name == "..")
+    return Error{directory + ": descriptor file '" + name + "' is not in the directory"};
+  std::string file = directory + "/" + name;
+  auto text = readTextFile(file);
+  if (auto *error = std::get_if<Error>(&text))
+    return *error;
+  auto read = sdsc::readDescriptor(std::get<std::string>(text), "");
+  if (auto *error = std::get_if<sdsc::ReadError>(&read))
+    return Error{locate(file, error->where) + ": " + error->message};
+  return std::move(std::get<sdsc::Descriptor>(read));
+}
+
+/// Reads \p files, on several threads if they are many: it is most of the time that a
+/// program takes to load. The error of the first file that has one.
+std::optional<Error> readDescriptors(const std::string &directory,
+                                     const std::vector<std::string> &files,
+                                     std::map<std::string, sdsc::Descriptor> &descriptors) {
+  constexpr size_t kFilesPerThread = 8, kMaxThreads = 8;
+  std::vector<std::optional<Result<sdsc::Descriptor>>> read(files.size());
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t i; (i = next++) < files.size();)
+      read[i].emplace(readDescriptorFile(directory, files[i]));
+  };
+  size_t numThreads = std::min({files.size() / kFilesPerThread, kMaxThreads,
+                                size_t(std::max(1u, std::thread::hardware_concurrency()))});
+  std::vector<std::thread> threads;
+  while (threads.size() + 1 < numThreads)
+    threads.emplace_back(work);
+  work();
+  for (std::thread &thread : threads)
+    thread.join();
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (auto *error = std::get_if<Error>(&*read[i]))
+      return *error;
+    descriptors.emplace(files[i], std::move(std::get<sdsc::Descriptor>(*read[i])));
   }
   return std::nullopt;
 }
@@ -88,19 +134,9 @@ Result<Bundle> spyre::runtime::loadBundle(const std::string &directory, std::opt
   std::vector<std::string> files;
   if (auto error = collect(bundle.plan.steps, bundle.plan, files))
     return Error{directory + "/plan.json: " + error->message};
-  for (const std::string &name : files) {
-    if (bundle.descriptors.count(name))
-      continue;
-    if (name.empty() || name.find('/') != std::string::npos || name == "." || name == "..")
-      return Error{directory + ": descriptor file '" + name + "' is not in the directory"};
-    std::string file = directory + "/" + name;
-    auto text = readTextFile(file);
-    if (auto *error = std::get_if<Error>(&text))
-      return *error;
-    auto read = sdsc::readDescriptor(std::get<std::string>(text), "");
-    if (auto *error = std::get_if<sdsc::ReadError>(&read))
-      return Error{locate(file, error->where) + ": " + error->message};
-    bundle.descriptors.emplace(name, std::move(std::get<sdsc::Descriptor>(read)));
-  }
+  std::sort(files.begin(), files.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  if (auto error = readDescriptors(directory, files, bundle.descriptors))
+    return *error;
   return bundle;
 }

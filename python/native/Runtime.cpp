@@ -312,6 +312,8 @@ NB_MODULE(_runtime, m) {
       .def(nb::new_(&makeDevice), "name"_a = "spyre", nb::kw_only(), "checked"_a = false,
            "count_only"_a = false, "threads"_a = 0, "seed"_a = 0)
       .def_prop_ro("name", [](NativeDevice &d) { return std::string(d.description.getName()); })
+      .def_prop_ro("description", [](NativeDevice &d) { return d.description.toJson(); },
+                   "The content of its device file.")
       .def_prop_ro("num_cores", [](NativeDevice &d) { return d.description.getNumCores(); })
       .def_prop_ro("memory_bytes",
                    [](NativeDevice &d) { return d.description.getMemoryInBytes(); })

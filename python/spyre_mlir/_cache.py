@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -101,20 +102,26 @@ class Cache:
             _warn_once(self.root, f"{error.strerror or error}: '{self.root}'")
             return None
 
-    def commit(self, scratch: pathlib.Path, key: str, info: dict | None = None) -> pathlib.Path:
-        """Puts scratch/program in its place; the directory to use, in the cache or not."""
+    def commit(self, scratch: pathlib.Path, key: str, info: dict | None = None) -> pathlib.Path | None:
+        """Puts scratch/program in its place; None, after a warning, if it cannot be."""
         entry = self.folder / key
         try:
             (scratch / "info.json").write_text(json.dumps(info or {}))
             # The checksum is written last: an entry without one is not whole.
             (scratch / _SUM).write_text(json.dumps(_sums(scratch / "program")))
-            os.rename(scratch, entry)
+            for attempt in range(3):
+                try:
+                    os.rename(scratch, entry)
+                    break
+                except OSError as error:
+                    if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) or attempt == 2:
+                        raise
+                    if (entry / _SUM).exists():  # somebody else was first
+                        return entry / "program"
+                    self._remove(entry)  # what is there is damaged, or being removed
         except OSError as error:
-            if (entry / _SUM).exists():  # somebody else was first
-                shutil.rmtree(scratch, ignore_errors=True)
-                return entry / "program"
             _warn_once(self.root, f"{error.strerror or error}: '{self.root}'")
-            return scratch / "program"
+            return None
         self.evict(keep=key)
         return entry / "program"
 
@@ -165,10 +172,13 @@ class Cache:
         # Renamed first: nobody finds half of it.
         try:
             grave = pathlib.Path(tempfile.mkdtemp(prefix=".old-", dir=self.folder))
-            os.rename(entry, grave / "entry")
-            shutil.rmtree(grave, ignore_errors=True)
         except OSError:
+            return
+        try:
+            os.rename(entry, grave / "entry")
+        except OSError:  # somebody else has removed it
             pass
+        shutil.rmtree(grave, ignore_errors=True)
 
 
 def _files(folder: pathlib.Path):

@@ -13,9 +13,11 @@ from __future__ import annotations
 import contextlib
 import json
 import pathlib
+import shutil
 import sys
 import tempfile
 import time
+import weakref
 
 from . import _native
 from ._cache import Cache
@@ -23,14 +25,38 @@ from ._options import Options
 from .errors import CompileError, LoadError, OptionError, _from_native
 
 
-class Directory:
-    """A program directory, with what has to live as long as it."""
+class _Temporary:
+    """A temporary folder that goes with this object."""
 
-    def __init__(self, path, owner=None, stats=None, key=None):
+    def __init__(self):
+        self.path = pathlib.Path(tempfile.mkdtemp(prefix="spyre-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
+class Directory:
+    """A program directory. An entry of the cache may be removed by others: copy_to makes it again."""
+
+    def __init__(self, path, make=None, stats=None, owner=None):
         self.path = pathlib.Path(path)
-        self.owner = owner
+        self.make = make
+        self.owner = owner  # lives as long as the directory is needed
         self.stats = stats or {}
-        self.key = key
+
+    def describe(self) -> str:
+        """program.json, read while it is there."""
+        try:
+            return (self.path / "program.json").read_text()
+        except (OSError, UnicodeDecodeError) as error:
+            raise LoadError(f"{self.path / 'program.json'}: {error}") from error
+
+    def copy_to(self, target: pathlib.Path) -> None:
+        try:
+            shutil.copytree(self.path, target)
+        except (OSError, shutil.Error):
+            shutil.rmtree(target, ignore_errors=True)
+            if self.make is None:
+                raise
+            self.make(target)
 
 
 @contextlib.contextmanager
@@ -78,65 +104,59 @@ def compile_text(text: str, options: Options, weights=(), located=None, use=lamb
     `use` loads the program; if it cannot load what the cache had, the program is compiled again.
     """
     name = options.name or "program"
-    began = time.perf_counter()
+    source = lambda: located() if located else text
+
+    def make(target):
+        return _run_compiler(source(), name, target, options, weights)
+
     # Reports and dumps are made by compiling.
-    cache = None
     if options.cache is not False and not options.report and not options.dump_stages:
+        began = time.perf_counter()
         cache = Cache(None if options.cache is True else options.cache)
         key = cache.key(text, {**options.compiled(), "weights": list(weights), "name": name}, _native.build_id())
         found = cache.find(key)
+        stats = {"cached": found is not None, "cache_s": time.perf_counter() - began}
+        if found is None:
+            found = _into_cache(cache, key, make, stats)
+        else:
+            stats |= {**cache.info(key), "compile_s": 0.0}
         if found is not None:
-            stats = {**cache.info(key), "cached": True, "cache_s": time.perf_counter() - began, "compile_s": 0.0}
             try:
-                return use(Directory(found, stats=stats, key=key))
-            except LoadError:  # damaged in a way that checksums do not see, or removed meanwhile
+                return use(Directory(found, make, stats))
+            except LoadError:  # removed meanwhile, or damaged in a way that checksums do not see
                 cache.discard(key)
-    scratch = cache.scratch() if cache else None
-    owner = None
+                found = None if stats["cached"] is False else _into_cache(cache, key, make, stats)
+                stats["cached"] = False
+                if found is not None:
+                    try:
+                        return use(Directory(found, make, stats))
+                    except LoadError:
+                        pass
+    owner = _Temporary()
+    path = owner.path / "program"
+    stats = {**make(path), "cached": False}
+    return use(Directory(path, make, stats, owner))
+
+
+def _into_cache(cache: Cache, key: str, make, stats: dict) -> pathlib.Path | None:
+    """Compiles into the cache; None if it cannot be written. Adds to stats."""
+    scratch = cache.scratch()
     if scratch is None:
-        owner = tempfile.TemporaryDirectory(prefix="spyre-")
-        scratch = pathlib.Path(owner.name)
+        return None
     try:
-        source = located() if located else text
-        try:
-            stats = _run_compiler(source, name, scratch / "program", options, weights)
-        except CompileError as error:
-            # The cache's disk may be full; what is wrong with the program is so elsewhere, too.
-            if owner is not None or not _is_write_error(error):
-                raise
-            _remove(scratch)
-            owner = tempfile.TemporaryDirectory(prefix="spyre-")
-            stats = _run_compiler(source, name, pathlib.Path(owner.name) / "program", options, weights)
-            path = pathlib.Path(owner.name) / "program"
-            cache.warn_full()
-            return use(Directory(path, owner, {**stats, "cached": False}))
-    except BaseException:
-        if owner is None:
-            _remove(scratch)
-        raise
-    if owner is not None:
-        return use(Directory(scratch / "program", owner, {**stats, "cached": False}))
-    path = cache.commit(scratch, key, stats)
-    if path.parent == scratch:  # not in the cache: ours to remove
-        owner = _Removed(scratch)
-    return use(Directory(path, owner, {**stats, "cached": False}, key))
+        made = make(scratch / "program")
+        stats |= made
+        return cache.commit(scratch, key, made)
+    except CompileError as error:
+        # The cache's disk may be full; what is wrong with a program is so elsewhere, too.
+        if not _is_write_error(error):
+            raise
+        cache.warn_full()
+        return None
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _is_write_error(error: CompileError) -> bool:
     """Errors without a place in the program are about files."""
     return bool(error.errors) and all(not diagnostic.places for diagnostic in error.errors)
-
-
-def _remove(folder):
-    import shutil
-
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-class _Removed:
-    """Removes a folder with itself."""
-
-    def __init__(self, folder):
-        import weakref
-
-        weakref.finalize(self, _remove, folder)

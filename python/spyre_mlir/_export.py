@@ -68,6 +68,13 @@ class _Function(torch.nn.Module):
         return self.function(*args, **kwargs)
 
 
+def _keep_lines(function):
+    """Has PyTorch note the lines of a function, as it does of modules' forward."""
+    register = getattr(torch.fx.proxy, "_register_stack_trace_anchor", None)
+    if register is not None and not isinstance(function, torch.nn.Module):
+        register(function)
+
+
 def _check_devices(module, leaves):
     for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
         if tensor.device.type != "cpu":
@@ -85,13 +92,13 @@ def _check_devices(module, leaves):
 def export(function, args, kwargs, name="main") -> Exported:
     """Raises ExportError where PyTorch or torch-mlir has no program."""
     try:
-        from torch_mlir import fx, ir
+        from torch_mlir import ir
         from torch_mlir.dialects import torch as torch_dialect
         from torch_mlir.extras.fx_importer import FxImporter
     except ImportError as error:
         raise ExportError(f"importing PyTorch programs needs torch-mlir: {error}") from error
-    del fx
     module = function if isinstance(function, torch.nn.Module) else _Function(function)
+    _keep_lines(function)
     leaves, in_spec = _pytree.tree_flatten((tuple(args), dict(kwargs)))
     _check_devices(module, leaves)
     try:
@@ -143,7 +150,8 @@ def _prepare(program, module, leaves):
             # The importer makes a literal of an attribute that it meets.
             attribute = "_spyre_" + node.name
             setattr(program.graph_module, attribute, program.constants[spec.target])
-            with graph.inserting_before(node):
+            with graph.inserting_before(node), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # it knows buffers and parameters only
                 literal = graph.get_attr(attribute)
             literal.meta = dict(node.meta)
             node.replace_all_uses_with(literal)

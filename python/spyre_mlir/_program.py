@@ -80,6 +80,8 @@ class CompiledProgram:
         self._runs = 0
         self._binding = threading.Lock()
         names = convention.weight_names if convention else []
+        # The directory may be an entry of the cache, which others may remove.
+        self._description = directory.describe()
         self.inputs = tuple(
             ArraySpec(weight=names[i] if i < len(names) else None, **entry) for i, entry in enumerate(native.arguments)
         )
@@ -250,7 +252,7 @@ class CompiledProgram:
 
     def explain(self) -> str:
         """Arguments, steps and costs in words."""
-        program = json.loads((self.directory / "program.json").read_text())
+        program = json.loads(self._description)
         stats = self._stats
         lines = [f"program '{program['name']}' for {program['device']} ({program['target']})"]
         for title, specs in (("argument", self.inputs), ("result", self.outputs)):
@@ -282,7 +284,7 @@ class CompiledProgram:
         target.parent.mkdir(parents=True, exist_ok=True)
         new = target.parent / f".{target.name}.{os.getpid()}.new"
         shutil.rmtree(new, ignore_errors=True)
-        shutil.copytree(self.directory, new)
+        self._directory.copy_to(new)
         if self._convention is not None:
             (new / _CONVENTION).write_text(json.dumps(_convention_to_json(self._convention)))
             weights = {}
