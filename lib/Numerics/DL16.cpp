@@ -87,6 +87,19 @@ uint16_t toBF16(uint16_t dl16) {
   return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+/// Compiled for wider registers, too, and chosen when the program is loaded; sanitizers do
+/// not expect code to run then.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SPYRE_WIDE_CLONES
+#endif
+#endif
+#if !defined(SPYRE_WIDE_CLONES) && defined(__x86_64__) && defined(__ELF__)
+#define SPYRE_WIDE_CLONES __attribute__((target_clones("avx2", "default")))
+#elif !defined(SPYRE_WIDE_CLONES)
+#define SPYRE_WIDE_CLONES
+#endif
+
 /// Elements that are checked together for anything but normal numbers.
 constexpr size_t kBlock = 64;
 
@@ -129,7 +142,8 @@ void spyre::roundToDL16(std::span<float> values) {
     value = roundToDL16(value);
 }
 
-void spyre::convertF16ToDL16(std::span<const uint16_t> f16, std::span<uint16_t> dl16) {
+SPYRE_WIDE_CLONES void spyre::convertF16ToDL16(std::span<const uint16_t> f16,
+                                               std::span<uint16_t> dl16) {
   assert(f16.size() == dl16.size());
   const CodeTable &table = f16ToDL16();
   for (size_t begin = 0; begin < f16.size(); begin += kBlock) {
@@ -152,7 +166,8 @@ void spyre::convertF16ToDL16(std::span<const uint16_t> f16, std::span<uint16_t> 
   }
 }
 
-void spyre::convertDL16ToF16(std::span<const uint16_t> dl16, std::span<uint16_t> f16) {
+SPYRE_WIDE_CLONES void spyre::convertDL16ToF16(std::span<const uint16_t> dl16,
+                                               std::span<uint16_t> f16) {
   assert(f16.size() == dl16.size());
   const CodeTable &table = dl16ToF16();
   for (size_t begin = 0; begin < dl16.size(); begin += kBlock) {

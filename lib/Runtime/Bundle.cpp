@@ -56,8 +56,7 @@ std::optional<Error> collect(const std::vector<Step> &steps, const Plan &plan,
   return std::nullopt;
 }
 
-Result<sdsc::Descriptor> readDescriptorFile(const std::string &directory,
-                                            const std::string &name) {
+Result<sdsc::Descriptor> readDescriptorFile(const std::string &directory, const std::string &name) {
   if (name.empty() || name.find('/') != std::string::npos || name == "." || name == "..")
     return Error{directory + ": descriptor file '" + name + "' is not in the directory"};
   std::string file = directory + "/" + name;

@@ -207,8 +207,7 @@ std::optional<RunError> ProgramSession::run(const std::vector<const HostTensor *
     out.shape = array.host->shape;
     // A result may be an argument: it must not be the caller's memory.
     out.data.own();
-    outputs.push_back(std::count(results.begin(), results.end(), index) > 1 ? out
-                                                                            : std::move(out));
+    outputs.push_back(std::count(results.begin(), results.end(), index) > 1 ? out : std::move(out));
   }
   if (!keepTransients)
     release(/*everything=*/false);

@@ -137,55 +137,98 @@ private:
   std::vector<DeviceDigit> digits;
 };
 
-/// The copy as a loop nest over the device dims outside the innermost one.
+/// The copy as a loop nest over the device dims outside the innermost one. The loops run in
+/// the order of the host array, whose rows are longer than the runs of the device: memory
+/// that is read or written in order is fetched ahead.
 struct Walk {
   std::vector<DeviceDigit> digits;
   std::vector<int64_t> strides; ///< of the dense host array
   int64_t hostWidth = 0, deviceWidth = 0;
 
-  /// Calls fn(device element, host element, host stride, valid count).
+  /// A loop over a device dim.
+  struct Dim {
+    int64_t size = 1;
+    int64_t deviceStride = 0; ///< elements
+    DeviceDigit digit;
+    int64_t hostStride = 0; ///< elements; 0: synthetic
+  };
+
+  /// The loops, the outermost first.
+  std::vector<Dim> makeLoops(const ArgumentSpec &spec) const {
+    std::vector<Dim> loops;
+    int64_t step = spec.deviceSize.back();
+    for (size_t j = digits.size() - 1; j-- > 0;) {
+      Dim dim{spec.deviceSize[j], step, digits[j], 0};
+      if (dim.digit.hostDim >= 0)
+        dim.hostStride = dim.digit.factor * strides[dim.digit.hostDim];
+      step *= dim.size;
+      if (dim.size > 1)
+        loops.push_back(dim);
+    }
+    std::sort(loops.begin(), loops.end(), [](const Dim &a, const Dim &b) {
+      // Synthetic dims outside: they have nothing but padding.
+      return (a.hostStride ? a.hostStride : INT64_MAX) > (b.hostStride ? b.hostStride : INT64_MAX);
+    });
+    if (loops.empty())
+      loops.push_back({});
+    return loops;
+  }
+
+  /// Calls fn(device element, host element, host stride, valid count, device elements
+  /// to the same run of the next turn of the outer loop) for every run of the device
+  /// array; the count is 0 where there is only padding.
   template <typename Fn> std::optional<Error> run(const ArgumentSpec &spec, Fn fn) const {
-    size_t rank = spec.deviceSize.size();
-    for (int64_t size : spec.shape)
-      if (size == 0)
-        return std::nullopt;
-    int64_t run = spec.deviceSize[rank - 1];
-    int64_t rows = 1;
-    for (size_t j = 0; j + 1 < rank; ++j)
-      rows *= spec.deviceSize[j];
-    std::vector<int64_t> position(rank, 0), coordinate(spec.shape.size(), 0);
-    const DeviceDigit &inner = digits[rank - 1];
-    for (int64_t row = 0; row < rows; ++row) {
+    const int64_t run = spec.deviceSize.back();
+    const DeviceDigit &within = digits.back();
+    const int64_t stride = within.hostDim < 0 ? 0 : within.factor * strides[within.hostDim];
+    std::vector<Dim> outer = makeLoops(spec);
+    const Dim inner = outer.back();
+    outer.pop_back();
+    const int64_t ahead = outer.empty() ? 0 : outer.back().deviceStride;
+    std::vector<int64_t> position(outer.size(), 0), coordinate(spec.shape.size());
+    while (true) {
       std::fill(coordinate.begin(), coordinate.end(), 0);
       bool inside = true;
-      for (size_t j = 0; j + 1 < rank; ++j) {
-        if (digits[j].hostDim < 0)
-          inside &= position[j] == 0;
+      int64_t device = 0, host = 0;
+      for (size_t l = 0; l < outer.size(); ++l) {
+        device += position[l] * outer[l].deviceStride;
+        host += position[l] * outer[l].hostStride;
+        if (outer[l].digit.hostDim < 0)
+          inside &= position[l] == 0;
         else
-          coordinate[digits[j].hostDim] += digits[j].factor * position[j];
+          coordinate[outer[l].digit.hostDim] += outer[l].digit.factor * position[l];
       }
-      int64_t offset = 0;
-      for (size_t h = 0; h < coordinate.size(); ++h) {
+      for (size_t h = 0; h < coordinate.size(); ++h)
         inside &= coordinate[h] < spec.shape[h];
-        offset += coordinate[h] * strides[h];
-      }
-      if (inside) {
-        int64_t count = 1, stride = 0;
-        if (inner.hostDim >= 0) {
-          int64_t left = spec.shape[inner.hostDim] - coordinate[inner.hostDim];
-          count = std::min(run, (left + inner.factor - 1) / inner.factor);
-          stride = inner.factor * strides[inner.hostDim];
+      const int innerDim = inner.digit.hostDim;
+      // Of the loop's host dim, and of the run's.
+      int64_t left = innerDim < 0 ? 0 : spec.shape[innerDim] - coordinate[innerDim];
+      int64_t leftInRun =
+          within.hostDim < 0 ? 0 : spec.shape[within.hostDim] - coordinate[within.hostDim];
+      for (int64_t p = 0; p < inner.size; ++p) {
+        int64_t passed = p * inner.digit.factor;
+        int64_t count = 0;
+        if (inside && (innerDim < 0 ? p == 0 : passed < left)) {
+          int64_t rest = leftInRun - (within.hostDim == innerDim ? passed : 0);
+          count =
+              within.hostDim < 0
+                  ? 1
+                  : std::min(run, within.factor == 1 ? rest
+                                                     : (rest + within.factor - 1) / within.factor);
         }
-        if (std::optional<Error> error = fn(row * run, offset, stride, count))
+        if (std::optional<Error> error = fn(device + p * inner.deviceStride,
+                                            host + p * inner.hostStride, stride, count, ahead))
           return error;
       }
-      for (size_t j = rank - 1; j-- > 0;) {
-        if (++position[j] < spec.deviceSize[j])
+      size_t l = outer.size();
+      while (l-- > 0) {
+        if (++position[l] < outer[l].size)
           break;
-        position[j] = 0;
+        position[l] = 0;
       }
+      if (l == size_t(-1))
+        return std::nullopt;
     }
-    return std::nullopt;
   }
 };
 
@@ -262,17 +305,45 @@ std::optional<Error> spyre::runtime::copyToDevice(const ArgumentSpec &spec, cons
   if (auto *error = std::get_if<Error>(&size))
     return *error;
   const Walk &walk = std::get<Walk>(prepared);
-  std::memset(device, 0, std::get<int64_t>(size));
-  return walk.run(
-      spec, [&](int64_t to, int64_t from, int64_t stride, int64_t count) -> std::optional<Error> {
-        auto error = convertToDevice(spec.dtype, host.data.data() + from * walk.hostWidth, stride,
-                                     spec.deviceFormat, device + to * walk.deviceWidth, count);
-        if (error)
-          return conversionError(spec, from + error->element * stride, error->reason);
-        if (wrote)
-          wrote(to * walk.deviceWidth, count * walk.deviceWidth);
-        return std::nullopt;
-      });
+  const int64_t run = spec.deviceSize.back(), width = walk.deviceWidth;
+  std::optional<Error> failed =
+      walk.run(spec,
+               [&](int64_t to, int64_t from, int64_t stride, int64_t count,
+                   int64_t) -> std::optional<Error> {
+                 uint8_t *out = device + to * width;
+                 if (count < run)
+                   std::memset(out + count * width, 0, (run - count) * width);
+                 if (count == 0)
+                   return std::nullopt;
+                 auto error = convertToDevice(spec.dtype, host.data.data() + from * walk.hostWidth,
+                                              stride, spec.deviceFormat, out, count);
+                 if (error)
+                   return conversionError(spec, from + error->element * stride, error->reason);
+                 if (wrote)
+                   wrote(to * width, count * width);
+                 return std::nullopt;
+               });
+  // The last stick may go on after the array.
+  int64_t used = width;
+  for (int64_t dim : spec.deviceSize)
+    used *= dim;
+  std::memset(device + used, 0, std::get<int64_t>(size) - used);
+  return failed;
+}
+
+/// f16 numbers that are the largest one become infinite: no other number of the device
+/// comes out as it.
+static void makeInfinite(uint8_t *numbers, int64_t stride, int64_t count) {
+  constexpr uint16_t kLargest = 0x7bff, kMagnitude = 0x7fff;
+  auto change = [&](int64_t step) {
+    for (int64_t i = 0; i < count; ++i) {
+      uint16_t code;
+      std::memcpy(&code, numbers + 2 * i * step, 2);
+      code += (code & kMagnitude) == kLargest; // the next code is the infinity of the same sign
+      std::memcpy(numbers + 2 * i * step, &code, 2);
+    }
+  };
+  stride == 1 ? change(1) : change(stride);
 }
 
 std::optional<Error> spyre::runtime::copyToHost(const ArgumentSpec &spec, const uint8_t *device,
@@ -283,26 +354,34 @@ std::optional<Error> spyre::runtime::copyToHost(const ArgumentSpec &spec, const 
   if (auto *error = std::get_if<Error>(&prepared))
     return *error;
   const Walk &walk = std::get<Walk>(prepared);
+  constexpr int64_t kTurnsAhead = 4, kLineInBytes = 64;
+  int64_t deviceBytes = walk.deviceWidth;
+  for (int64_t dim : spec.deviceSize)
+    deviceBytes *= dim;
+  // Asking for the bytes once: it is what makes them the array's own.
+  uint8_t *hostBytes = host.data.data();
+  bool isInfiniteAtMost = spec.overflowIsInfinite && spec.dtype == HostType::Float16;
   std::optional<Error> failed = walk.run(
-      spec, [&](int64_t from, int64_t to, int64_t stride, int64_t count) -> std::optional<Error> {
+      spec,
+      [&](int64_t from, int64_t to, int64_t stride, int64_t count,
+          int64_t ahead) -> std::optional<Error> {
+        if (count == 0)
+          return std::nullopt;
+        // Each run of a host row lies elsewhere in the device array: too many places for
+        // the processor to see where reading will go on.
+        if (int64_t next = (from + kTurnsAhead * ahead) * walk.deviceWidth; next < deviceBytes)
+          for (int64_t line = 0; line < count * walk.deviceWidth; line += kLineInBytes)
+            __builtin_prefetch(device + next + line);
         if (checkRead)
           checkRead(from * walk.deviceWidth, count * walk.deviceWidth);
         auto error = convertToHost(spec.deviceFormat, device + from * walk.deviceWidth, spec.dtype,
-                                   host.data.data() + to * walk.hostWidth, stride, count);
+                                   hostBytes + to * walk.hostWidth, stride, count);
         if (error)
           return conversionError(spec, to + error->element * stride, error->reason);
+        if (isInfiniteAtMost)
+          makeInfinite(hostBytes + to * walk.hostWidth, stride, count);
         return std::nullopt;
       });
-  // No other number of the device comes out as the largest one of f16.
-  if (!failed && spec.overflowIsInfinite && spec.dtype == HostType::Float16)
-    for (size_t byte = 0; byte + 1 < host.data.size(); byte += 2) {
-      uint16_t code;
-      std::memcpy(&code, &host.data[byte], 2);
-      constexpr uint16_t kLargest = 0x7bff, kMagnitude = 0x7fff;
-      if ((code & kMagnitude) == kLargest)
-        ++code; // the next code is the infinity of the same sign
-      std::memcpy(&host.data[byte], &code, 2);
-    }
   return failed;
 }
 

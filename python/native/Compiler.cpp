@@ -101,11 +101,10 @@ nb::dict toPython(const Message &message) {
 }
 
 /// (succeeded, diagnostics, statistics as JSON).
-nb::tuple compile(nb::str text, const std::string &name, const std::string &directory,
-                  int optLevel, int64_t cores, const std::string &device,
-                  const std::string &target, const std::string &form,
-                  const std::vector<unsigned> &weights, bool pretty, const std::string &report,
-                  const std::string &dumpStages) {
+nb::tuple compile(nb::str text, const std::string &name, const std::string &directory, int optLevel,
+                  int64_t cores, const std::string &device, const std::string &target,
+                  const std::string &form, const std::vector<unsigned> &weights, bool pretty,
+                  const std::string &report, const std::string &dumpStages) {
   CompileFlagValues flags;
   flags.optLevel = optLevel;
   flags.cores = cores;

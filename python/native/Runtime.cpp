@@ -77,11 +77,11 @@ nb::object toNumpy(HostTensor tensor) {
   int64_t bytes = tensor.getNumElements() * spyre::getWidthInBytes(tensor.dtype);
   auto *owner = new std::vector<uint8_t>(std::move(tensor.data.own()));
   owner->resize(size_t(bytes)); // a device that only counts has left it empty
-  nb::capsule capsule(owner,
-                      [](void *data) noexcept { delete static_cast<std::vector<uint8_t> *>(data); });
+  nb::capsule capsule(
+      owner, [](void *data) noexcept { delete static_cast<std::vector<uint8_t> *>(data); });
   std::vector<size_t> shape(tensor.shape.begin(), tensor.shape.end());
-  return nb::cast(nb::ndarray<nb::numpy>(owner->data(), shape.size(), shape.data(), capsule, nullptr,
-                                         getNumpyType(tensor.dtype)),
+  return nb::cast(nb::ndarray<nb::numpy>(owner->data(), shape.size(), shape.data(), capsule,
+                                         nullptr, getNumpyType(tensor.dtype)),
                   nb::rv_policy::reference);
 }
 
@@ -107,11 +107,11 @@ public:
                     type.code == uint8_t(nb::dlpack::dtype_code::Bfloat) && type.bits == 16;
     if (!sameShape || (type != bits && !isBfloat)) {
       nb::object is = nb::borrow(given);
-      raise("ArgumentError", "input " + wanted.name + " is " +
-                                 nb::cast<std::string>(nb::str(nb::getattr(is, "dtype", nb::str("an array")))) +
-                                 " " +
-                                 nb::cast<std::string>(nb::str(nb::getattr(is, "shape", nb::str("")))) +
-                                 ", the program takes " + describeArray(wanted.dtype, wanted.shape));
+      raise("ArgumentError",
+            "input " + wanted.name + " is " +
+                nb::cast<std::string>(nb::str(nb::getattr(is, "dtype", nb::str("an array")))) +
+                " " + nb::cast<std::string>(nb::str(nb::getattr(is, "shape", nb::str("")))) +
+                ", the program takes " + describeArray(wanted.dtype, wanted.shape));
     }
     tensor.data = HostBytes::borrow(array.data(), bytes);
   }
@@ -312,11 +312,11 @@ NB_MODULE(_runtime, m) {
       .def(nb::new_(&makeDevice), "name"_a = "spyre", nb::kw_only(), "checked"_a = false,
            "count_only"_a = false, "threads"_a = 0, "seed"_a = 0)
       .def_prop_ro("name", [](NativeDevice &d) { return std::string(d.description.getName()); })
-      .def_prop_ro("description", [](NativeDevice &d) { return d.description.toJson(); },
-                   "The content of its device file.")
+      .def_prop_ro(
+          "description", [](NativeDevice &d) { return d.description.toJson(); },
+          "The content of its device file.")
       .def_prop_ro("num_cores", [](NativeDevice &d) { return d.description.getNumCores(); })
-      .def_prop_ro("memory_bytes",
-                   [](NativeDevice &d) { return d.description.getMemoryInBytes(); })
+      .def_prop_ro("memory_bytes", [](NativeDevice &d) { return d.description.getMemoryInBytes(); })
       .def_prop_ro("checked",
                    [](NativeDevice &d) { return d.runtime.getEmulator().getOptions().checked; })
       .def_prop_ro("count_only",

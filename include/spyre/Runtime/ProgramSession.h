@@ -71,7 +71,7 @@ private:
   struct Array {
     const HostArray *host = nullptr;
     bool bound = false;
-    HostTensor kept;                     ///< of one that is copied in on each run all the same
+    HostTensor kept;                      ///< of one that is copied in on each run all the same
     const HostTensor *constant = nullptr; ///< of the program
   };
   struct Action {
