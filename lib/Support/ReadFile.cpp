@@ -40,7 +40,7 @@ std::variant<std::string, ReadFailure> readFile(const std::string &file) {
     constexpr size_t kChunk = size_t(1) << 20;
     size_t size = bytes.size();
     // No larger than the file where its size is known: the last round finds its end.
-    size_t room = std::max(bytes.capacity() - size, kChunk);
+    size_t room = bytes.capacity() > size ? bytes.capacity() - size : kChunk;
     bytes.resize(size + room);
     ssize_t count = ::read(descriptor, bytes.data() + size, room);
     bytes.resize(size + static_cast<size_t>(std::max<ssize_t>(count, 0)));
