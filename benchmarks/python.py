@@ -132,7 +132,9 @@ def measure(build, runs):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="build folder, with -DSPYRE_PYTHON=ON")
+    parser.add_argument(
+        "--build", type=pathlib.Path, default=ROOT / "build", help="build folder, with -DSPYRE_PYTHON=ON"
+    )
     parser.add_argument("--runs", type=int, default=5, help="of each measurement")
     parser.add_argument("--json", type=pathlib.Path, help="write the figures there")
     options = parser.parse_args(argv)

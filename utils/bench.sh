@@ -24,6 +24,8 @@ machine is busy (load above 1) the figures are printed but not judged.
             incumbent's; what a worse plan moves (the machine does not matter)
   emulator  launches on the emulator, beside OpenBLAS, a memory copy, oneDNN and
             NumPy on two threads, and its memory; judged against fixed limits
+  python    calls from Python on the null device, start from the cache, and
+            host-device conversion beside a memory copy; judged against fixed limits
   clock     the emulator's clock beside every published figure of the device
             (the machine does not matter)
 
@@ -37,6 +39,7 @@ benchmarks() {
 compile|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/compile.py" --build "$SPYRE_BUILD" --llvm-bin "$(spyre_llvm_bin)"
 plans|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/plans.py" --build "$SPYRE_BUILD"
 emulator|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/emulator.py" --build "$SPYRE_BUILD"
+python|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/python.py" --build "$SPYRE_BUILD"
 clock|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/clock.py" --build "$SPYRE_BUILD"
 TABLE
 }

@@ -74,6 +74,7 @@ tier2-O2-cores1|long|summary|"$python" "$conformance/programs.py" "$data/models"
 outcomes|long|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance/test_outcomes_of_sets.py"
 layers|long|summary|"$python" "$SPYRE_ROOT/test/e2e/generate_layers.py" --count 200 --jobs $SPYRE_JOBS --out "$logs/layers" --run --no-host --jobs $SPYRE_JOBS
 TABLE
+  echo "python|quick|pytest|\"$python\" -m pytest -q -p no:cacheprovider \"$SPYRE_ROOT/python/test\""
   if compgen -G "$SPYRE_ROOT/test/e2e/test_*.py" >/dev/null; then
     echo "e2e|quick|pytest|\"$python\" -m pytest -q -p no:cacheprovider \"$SPYRE_ROOT/test/e2e\""
   fi

@@ -25,6 +25,10 @@ spyre_venv() { printf '%s\n' "${VIRTUAL_ENV:-$SPYRE_ROOT/.venv}"; }
 # The Python that runs tests and tools.
 spyre_python() { printf '%s/bin/python\n' "$(spyre_venv)"; }
 
+# The Python whose headers the native modules are compiled with: that of the environment, if
+# it is there already.
+spyre_header_python() { if [ -x "$(spyre_python)" ]; then spyre_python; else command -v python3; fi; }
+
 # Folder of LLVM's own programs: the one that the build was configured with,
 # else that of MLIR_DIR (.../lib/cmake/mlir), else Debian's.
 spyre_llvm_bin() {
@@ -38,9 +42,9 @@ spyre_llvm_bin() {
 
 # Configures and builds; output goes to the terminal.
 spyre_build() {
-  if [ ! -f "$SPYRE_BUILD/build.ninja" ]; then
+  if [ ! -f "$SPYRE_BUILD/build.ninja" ] || ! grep -q '^SPYRE_PYTHON:BOOL=ON' "$SPYRE_BUILD/CMakeCache.txt"; then
     say "configuring $SPYRE_BUILD (preset $SPYRE_PRESET)"
-    (cd "$SPYRE_ROOT" && cmake --preset "$SPYRE_PRESET" -B "$SPYRE_BUILD") || return 1
+    (cd "$SPYRE_ROOT" && cmake --preset "$SPYRE_PRESET" -B "$SPYRE_BUILD" -DSPYRE_PYTHON=ON -DPython_EXECUTABLE="$(spyre_python)") || return 1
   fi
   say "building with $SPYRE_JOBS jobs"
   # Ninja configures again by itself when a CMake file changed.

@@ -15,7 +15,7 @@ usage() {
   cat <<'TEXT'
 usage: utils/install-deps.sh [--torch] [--format]
 
-Installs missing Debian packages, and the Python packages numpy and pytest into
+Installs missing Debian packages, and the Python packages numpy, pytest and nanobind into
 the active virtual environment or .venv.
 
   --torch    also PyTorch (CPU) and torch-mlir, for tests that export programs
@@ -42,7 +42,7 @@ packages=(
   cmake ninja-build ccache git
   zlib1g-dev nlohmann-json3-dev libgtest-dev libbenchmark-dev
   libopenblas-dev libtbb-dev libhwy-dev libdnnl-dev
-  python3 python3-venv
+  python3 python3-dev python3-venv
 )
 if [ -n "${MLIR_DIR:-}" ]; then
   [ -f "$MLIR_DIR/MLIRConfig.cmake" ] || die "MLIR_DIR is '$MLIR_DIR', but there is no MLIRConfig.cmake"
@@ -71,6 +71,7 @@ for package in ${missing[@]+"${missing[@]}"}; do
   case $package in
     cmake) command -v cmake >/dev/null && version_at_least "$(cmake --version | sed -n 's/^cmake version //p')" 3.20 && continue ;;
     ninja-build) command -v ninja >/dev/null && continue ;;
+    python3-dev) "$(spyre_header_python)" -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' 2>/dev/null && continue ;;
     ccache | git | python3) command -v "$package" >/dev/null && continue ;;
     python3-venv) python3 -c 'import ensurepip, venv' 2>/dev/null && continue ;;
   esac
@@ -112,7 +113,7 @@ sys.exit(0 if len(sys.argv) < 3 or version.split("+")[0] == sys.argv[2] else 1)
 PY
 }
 
-wanted=(numpy pytest)
+wanted=(numpy pytest nanobind)
 [ "$torch" = 1 ] && wanted+=(packaging) # torch-mlir needs it and is installed without its dependencies
 [ "$format" = 1 ] && wanted+=(ruff)
 needed=()

@@ -21,8 +21,10 @@ _native.extend(__path__)
 
 from . import errors  # noqa: E402
 from ._cache import Cache  # noqa: E402
-from ._compile import Directory, compile_text as _compile_text  # noqa: E402
-from ._options import Options, make as _make_options, make_device  # noqa: E402
+from ._compile import Directory  # noqa: E402
+from ._compile import compile_text as _compile_text  # noqa: E402
+from ._options import Options, make_device  # noqa: E402
+from ._options import make as _make_options  # noqa: E402
 from ._program import ArraySpec, CompiledProgram, Convention, load_convention  # noqa: E402
 from .errors import (  # noqa: E402
     ArgumentError,
@@ -69,7 +71,9 @@ def _open(directory: Directory, options: Options, convention=None, weights=(), s
     native = _runtime.Program(str(directory.path), device)
     if convention is None:
         convention, weights = load_convention(directory.path, native)
-    program = CompiledProgram(directory, device, native, convention, weights, stats={**directory.stats, **(stats or {})})
+    program = CompiledProgram(
+        directory, device, native, convention, weights, stats={**directory.stats, **(stats or {})}
+    )
     program._stats["load_s"] = time.perf_counter() - began
     return program
 

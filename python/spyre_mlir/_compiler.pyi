@@ -11,7 +11,7 @@ class Message(TypedDict):
     severity: str
     message: str
     places: list[tuple[str, int, int]]
-    notes: list["Message"]
+    notes: list[Message]
 
 def compile(
     text: str,

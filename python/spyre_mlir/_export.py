@@ -56,7 +56,9 @@ def decomposition_table():
     from torch_mlir.extras.fx_decomp_util import get_decomposition_table
 
     kept = {getattr(torch.ops.aten, name) for name in KEPT}
-    return {op: how for op, how in get_decomposition_table().items() if getattr(op, "_overloadpacket", None) not in kept}
+    return {
+        op: how for op, how in get_decomposition_table().items() if getattr(op, "_overloadpacket", None) not in kept
+    }
 
 
 class _Function(torch.nn.Module):
@@ -184,7 +186,11 @@ def _prepare(program, module, leaves):
             raise ExportError(f"a result of kind {spec.kind.name} is not supported")
     if not results:
         raise ExportError("the function has no result that is a tensor")
-    output.args = (tuple(output.args[0][i] for i, spec in enumerate(signature.output_specs) if isinstance(spec.arg, TensorArgument)),)
+    output.args = (
+        tuple(
+            output.args[0][i] for i, spec in enumerate(signature.output_specs) if isinstance(spec.arg, TensorArgument)
+        ),
+    )
     for node in dropped:
         if not node.users:
             graph.erase_node(node)

@@ -88,7 +88,7 @@ class CompiledProgram:
         self.outputs = tuple(ArraySpec(**entry) for entry in native.results)
         self._taken = self.inputs[len(names) :]
         self._padding = [None] * len(names)
-        self._torch_dtypes = None
+        self._torch_dtypes = {}
         self._flat = self._is_flat()
         self._versions = []
         self._bind_all()
@@ -124,16 +124,21 @@ class CompiledProgram:
         spec = convention.in_spec
         try:
             args, kwargs = spec.children()
-            return not convention.constants and kwargs.num_leaves == 0 and all(child.is_leaf() for child in args.children())
+            return (
+                not convention.constants
+                and kwargs.num_leaves == 0
+                and all(child.is_leaf() for child in args.children())
+            )
         except (AttributeError, ValueError):
             return False
 
     def _dtype_of(self, spec):
-        if self._torch_dtypes is None:
+        dtype = self._torch_dtypes.get(spec.dtype)
+        if dtype is None:
             import torch
 
-            self._torch_dtypes = {s: getattr(torch, s.dtype) for s in (*self.inputs, *self.outputs)}
-        return self._torch_dtypes[spec]
+            dtype = self._torch_dtypes[spec.dtype] = getattr(torch, spec.dtype)
+        return dtype
 
     def _address(self, spec, value):
         """(address or array for the native call, what keeps it alive)."""
@@ -155,7 +160,9 @@ class CompiledProgram:
                 return value, value
             raise ArgumentError(f"{spec.name} is {type(value).__name__}; the program takes a tensor, {spec}")
         if value.dtype != spec.numpy_dtype or value.shape != spec.shape:
-            raise ArgumentError(f"{spec.name} is {value.dtype} {list(value.shape)}, the program takes {spec.dtype} {list(spec.shape)}")
+            raise ArgumentError(
+                f"{spec.name} is {value.dtype} {list(value.shape)}, the program takes {spec.dtype} {list(spec.shape)}"
+            )
         value = np.ascontiguousarray(value).reshape(spec.shape)
         return value.__array_interface__["data"][0], value
 
@@ -182,7 +189,8 @@ class CompiledProgram:
         leaves, tensors = self._leaves(args, kwargs)
         if len(tensors) != len(self._taken):
             raise ArgumentError(
-                f"{len(tensors)} arguments given, the program takes {len(self._taken)}: " + ", ".join(map(str, self._taken))
+                f"{len(tensors)} arguments given, the program takes {len(self._taken)}: "
+                + ", ".join(map(str, self._taken))
             )
         for i, tensor in enumerate(self._weights):
             if tensor._version != self._versions[i]:

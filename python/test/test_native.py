@@ -136,7 +136,9 @@ def test_calls_are_checked(arrays):
         program(arrays[0])
     with pytest.raises(spyre_mlir.ArgumentError, match=r"in1 is float32 \[32, 96\], the program takes float16"):
         program(arrays[0], arrays[1].astype(np.float32))
-    with pytest.raises(spyre_mlir.ArgumentError, match=r"in0 is float16 \[16, 96\], the program takes float16 \[32, 96\]"):
+    with pytest.raises(
+        spyre_mlir.ArgumentError, match=r"in0 is float16 \[16, 96\], the program takes float16 \[32, 96\]"
+    ):
         program(arrays[0][:16], arrays[1])
     with pytest.raises(TypeError, match="list"):
         program(arrays[0].tolist(), arrays[1])
@@ -161,7 +163,9 @@ def test_out_of_device_memory_names_sizes(tmp_path):
     """On a device with 64 KiB: one argument is too large, or all are together."""
     description = json.loads(Device().description)
     file = tmp_path / "small.json"
-    file.write_text(json.dumps({**description, "memory_bytes": 1 << 16, "segment_bytes": 1 << 16, "span_limit_bytes": 1 << 16}))
+    file.write_text(
+        json.dumps({**description, "memory_bytes": 1 << 16, "segment_bytes": 1 << 16, "span_limit_bytes": 1 << 16})
+    )
     for rows, what in ((1024, r"262144 bytes"), (128, r"more than the device memory of 65536 bytes")):
         saved = tmp_path / f"add{rows}"
         spyre_mlir.compile_text(ADD.replace("32,", f"{rows},")).save(saved)

@@ -234,12 +234,12 @@ print("done")
     assert (result.returncode, result.stdout) == (0, "done\n"), result.stderr
 
 
-def test_example_of_the_guide(tmp_path, monkeypatch):
-    """Every Python block of docs/python.md, one after the other."""
+@pytest.mark.parametrize("page", ["docs/python.md", "README.md"])
+def test_examples_of_the_docs(page, tmp_path, monkeypatch):
+    """Every Python block of a page, one after the other."""
     monkeypatch.chdir(tmp_path)
-    blocks = (ROOT / "docs" / "python.md").read_text().split("```python\n")[1:]
+    blocks = (ROOT / page).read_text().split("```python\n")[1:]
     assert blocks
-    namespace = {}
-    file = tmp_path / "guide.py"
+    file = tmp_path / "example.py"
     file.write_text("\n".join(block.split("```")[0] for block in blocks))
-    exec(compile(file.read_text(), str(file), "exec"), namespace)
+    exec(compile(file.read_text(), str(file), "exec"), {})
