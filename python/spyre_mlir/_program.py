@@ -96,11 +96,11 @@ class CompiledProgram:
     # --- weights ---------------------------------------------------------------
 
     def _bind_all(self):
-        versions = []
         for i, tensor in enumerate(self._weights):
-            versions.append(tensor._version)
+            # Inference tensors cannot be changed in place outside inference mode, and do not count changes.
+            self._versions.append(None if tensor.is_inference() else tensor._version)
             self._bind(i, tensor)
-        self._versions = versions
+        self._tracked = [(i, tensor) for i, tensor in enumerate(self._weights) if self._versions[i] is not None]
 
     def _bind(self, index, tensor):
         address, keep = self._address(self.inputs[index], tensor)
@@ -110,7 +110,7 @@ class CompiledProgram:
     def _refresh(self):
         """Copies in again what has been changed in place since."""
         with self._binding:
-            for i, tensor in enumerate(self._weights):
+            for i, tensor in self._tracked:
                 if tensor._version != self._versions[i]:
                     self._versions[i] = tensor._version
                     self._bind(i, tensor)
@@ -192,7 +192,7 @@ class CompiledProgram:
                 f"{len(tensors)} arguments given, the program takes {len(self._taken)}: "
                 + ", ".join(map(str, self._taken))
             )
-        for i, tensor in enumerate(self._weights):
+        for i, tensor in self._tracked:
             if tensor._version != self._versions[i]:
                 self._refresh()
                 break

@@ -16,6 +16,9 @@
 
 #include "gtest/gtest.h"
 
+#include <cstring>
+#include <utility>
+
 using namespace spyre;
 using namespace spyre::runtime;
 using namespace spyre::runtime::test;
