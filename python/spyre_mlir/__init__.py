@@ -21,7 +21,7 @@ _native.extend(__path__)
 
 from . import errors  # noqa: E402
 from ._cache import Cache  # noqa: E402
-from ._compile import Directory  # noqa: E402
+from ._compile import Directory, shows_progress  # noqa: E402
 from ._compile import compile_text as _compile_text  # noqa: E402
 from ._options import Options, make_device  # noqa: E402
 from ._options import make as _make_options  # noqa: E402
@@ -72,7 +72,13 @@ def _open(directory: Directory, options: Options, convention=None, weights=(), s
     if convention is None:
         convention, weights = load_convention(directory.path, native)
     program = CompiledProgram(
-        directory, device, native, convention, weights, stats={**directory.stats, **(stats or {})}
+        directory,
+        device,
+        native,
+        convention,
+        weights,
+        {**directory.stats, **(stats or {})},
+        shows_progress(options),
     )
     program._stats["load_s"] = time.perf_counter() - began
     return program

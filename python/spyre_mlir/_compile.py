@@ -11,11 +11,13 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import json
 import pathlib
 import shutil
 import sys
 import tempfile
+import threading
 import time
 import weakref
 
@@ -59,28 +61,41 @@ class Directory:
             self.make(target)
 
 
-@contextlib.contextmanager
-def progress(options: Options, what: str):
-    """A line on the terminal while something takes long, if tqdm is there; else nothing."""
-    show = options.progress if options.progress is not None else sys.stderr.isatty()
-    bar = None
-    if show:
-        try:
-            from tqdm import tqdm
+def shows_progress(options: Options) -> bool:
+    """True if tqdm is there and a person is likely to look."""
+    show = options.progress if options.progress is not None else sys.stderr is not None and sys.stderr.isatty()
+    return show and importlib.util.find_spec("tqdm") is not None
 
-            bar = tqdm(total=None, desc=f"spyre: {what}", leave=False, delay=0.5, bar_format="{desc} {elapsed}")
-        except ImportError:
-            pass
+
+@contextlib.contextmanager
+def progress(show: bool, what: str):
+    """The time that something takes, on standard error once it is half a second; or nothing."""
+    if not show:
+        yield
+        return
+    from tqdm import tqdm
+
+    done = threading.Event()
+
+    def tick():
+        if done.wait(0.5):
+            return
+        with tqdm(total=None, desc=f"spyre: {what}", leave=False, bar_format="{desc} {elapsed}") as bar:
+            while not done.wait(0.5):
+                bar.refresh()
+
+    ticker = threading.Thread(target=tick, daemon=True)
+    ticker.start()
     try:
         yield
     finally:
-        if bar is not None:
-            bar.close()
+        done.set()
+        ticker.join()
 
 
 def _run_compiler(text: str, name: str, directory: pathlib.Path, options: Options, weights) -> dict:
     module = _native.compiler()
-    with progress(options, f"compiling {name}"):
+    with progress(shows_progress(options), f"compiling {name}"):
         try:
             succeeded, diagnostics, stats = module.compile(
                 text,

@@ -21,6 +21,7 @@ import time
 
 import numpy as np
 
+from ._compile import progress
 from .errors import ArgumentError, LoadError, SpyreError
 
 # Formats that NumPy lacks cross as their bits.
@@ -68,13 +69,13 @@ class Convention:
 class CompiledProgram:
     """A program on a device. Call it with tensors or arrays; calls from several threads take turns."""
 
-    def __init__(self, directory, device, native, convention=None, weights=(), source=None, stats=None):
+    def __init__(self, directory, device, native, convention=None, weights=(), stats=None, shows_progress=False):
         self._directory = directory
         self._device = device
         self._native = native
         self._convention = convention
         self._weights = list(weights)
-        self._source = source
+        self._shows_progress = shows_progress
         self._stats = stats or {}
         self._run_s = 0.0
         self._runs = 0
@@ -202,7 +203,11 @@ class CompiledProgram:
             given.append(address)
             alive.append(keep)
         began = time.perf_counter()
-        results = self._native.run(given)
+        if self._shows_progress and (self._runs == 0 or self._run_s > 0.5):
+            with progress(True, f"running {json.loads(self._description)['name']}"):
+                results = self._native.run(given)
+        else:
+            results = self._native.run(given)
         self._run_s = time.perf_counter() - began
         self._runs += 1
         torch = sys.modules.get("torch")

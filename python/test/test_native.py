@@ -7,15 +7,19 @@
 """compile_text, load, run."""
 
 import gc
+import importlib.machinery
 import json
 import subprocess
 import sys
 import threading
+import time
+import types
 
 import numpy as np
 import pytest
 import spyre_mlir
 from conftest import ADD, DATA
+from spyre_mlir import _native
 from spyre_mlir._runtime import Device
 
 
@@ -237,3 +241,33 @@ def test_programs_start_without_pytorch_and_mlir(environment):
     first, second = run(), run()
     assert (first.returncode, first.stderr) == (0, "") and first.stdout == "False False True\n"
     assert (second.returncode, second.stderr) == (0, "") and second.stdout == "True False False\n"
+
+
+def test_progress_is_quiet_unless_asked_for(arrays, capfd, monkeypatch):
+    """With a stand-in for tqdm, and for what takes long."""
+    shown = []
+
+    class Bar:
+        def __init__(self, **options):
+            shown.append(options["desc"])
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            pass
+
+        def refresh(self):
+            pass
+
+    module = types.ModuleType("tqdm")
+    module.tqdm, module.__spec__ = Bar, importlib.machinery.ModuleSpec("tqdm", None)
+    monkeypatch.setitem(sys.modules, "tqdm", module)
+    compiler = _native.compiler()
+    slow = types.SimpleNamespace(compile=lambda *a, **k: (time.sleep(0.8), compiler.compile(*a, **k))[1])
+    monkeypatch.setattr(_native, "compiler", lambda: slow)
+    spyre_mlir.compile_text(ADD, cache=False)(*arrays)
+    assert not shown
+    spyre_mlir.compile_text(ADD, cache=False, progress=True)(*arrays)
+    assert shown == ["spyre: compiling program"]
+    assert capfd.readouterr() == ("", "")
