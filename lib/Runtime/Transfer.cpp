@@ -17,6 +17,7 @@
 #include "spyre/Numerics/HostConversion.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -141,6 +142,8 @@ private:
 /// the order of the host array, whose rows are longer than the runs of the device: memory
 /// that is read or written in order is fetched ahead.
 struct Walk {
+  /// The most turns of the outer loops at a time.
+  static constexpr int64_t kTile = 4;
   std::vector<DeviceDigit> digits;
   std::vector<int64_t> strides; ///< of the dense host array
   int64_t hostWidth = 0, deviceWidth = 0;
@@ -175,60 +178,91 @@ struct Walk {
   }
 
   /// Calls fn(device element, host element, host stride, valid count, device elements
-  /// to the same run of the next turn of the outer loop) for every run of the device
-  /// array; the count is 0 where there is only padding.
-  template <typename Fn> std::optional<Error> run(const ArgumentSpec &spec, Fn fn) const {
+  /// to the same run of the turns after these) for every run of the device array,
+  /// \p tile turns of the outer loops at a time; the count is 0 where there is only padding.
+  template <typename Fn>
+  std::optional<Error> run(const ArgumentSpec &spec, int64_t tile, Fn fn) const {
     const int64_t run = spec.deviceSize.back();
     const DeviceDigit &within = digits.back();
     const int64_t stride = within.hostDim < 0 ? 0 : within.factor * strides[within.hostDim];
     std::vector<Dim> outer = makeLoops(spec);
     const Dim inner = outer.back();
     outer.pop_back();
-    const int64_t ahead = outer.empty() ? 0 : outer.back().deviceStride;
+    const int64_t ahead = outer.empty() ? 0 : tile * outer.back().deviceStride;
     std::vector<int64_t> position(outer.size(), 0), coordinate(spec.shape.size());
-    while (true) {
-      std::fill(coordinate.begin(), coordinate.end(), 0);
-      bool inside = true;
-      int64_t device = 0, host = 0;
-      for (size_t l = 0; l < outer.size(); ++l) {
-        device += position[l] * outer[l].deviceStride;
-        host += position[l] * outer[l].hostStride;
-        if (outer[l].digit.hostDim < 0)
-          inside &= position[l] == 0;
-        else
-          coordinate[outer[l].digit.hostDim] += outer[l].digit.factor * position[l];
-      }
-      for (size_t h = 0; h < coordinate.size(); ++h)
-        inside &= coordinate[h] < spec.shape[h];
-      const int innerDim = inner.digit.hostDim;
-      // Of the loop's host dim, and of the run's.
-      int64_t left = innerDim < 0 ? 0 : spec.shape[innerDim] - coordinate[innerDim];
-      int64_t leftInRun =
-          within.hostDim < 0 ? 0 : spec.shape[within.hostDim] - coordinate[within.hostDim];
-      for (int64_t p = 0; p < inner.size; ++p) {
-        int64_t passed = p * inner.digit.factor;
-        int64_t count = 0;
-        if (inside && (innerDim < 0 ? p == 0 : passed < left)) {
-          int64_t rest = leftInRun - (within.hostDim == innerDim ? passed : 0);
-          count =
-              within.hostDim < 0
-                  ? 1
-                  : std::min(run, within.factor == 1 ? rest
-                                                     : (rest + within.factor - 1) / within.factor);
-        }
-        if (std::optional<Error> error = fn(device + p * inner.deviceStride,
-                                            host + p * inner.hostStride, stride, count, ahead))
-          return error;
-      }
-      size_t l = outer.size();
-      while (l-- > 0) {
-        if (++position[l] < outer[l].size)
+    const int innerDim = inner.digit.hostDim;
+    // Runs of neighbouring turns lie beside one another in the device array: reading is
+    // quicker by several, writing one by one.
+    std::array<Turn, kTile> turns;
+    for (bool more = true; more;) {
+      int64_t numTurns = 0;
+      while (more && numTurns < tile) {
+        turns[numTurns++] = makeTurn(spec, outer, position, coordinate, innerDim);
+        more = advance(outer, position);
+        if (position.empty() || position.back() == 0)
           break;
-        position[l] = 0;
       }
-      if (l == size_t(-1))
-        return std::nullopt;
+      for (int64_t p = 0; p < inner.size; ++p) {
+        const int64_t passed = p * inner.digit.factor;
+        for (int64_t t = 0; t < numTurns; ++t) {
+          const Turn &turn = turns[t];
+          int64_t count = 0;
+          if (turn.inside && (innerDim < 0 ? p == 0 : passed < turn.left)) {
+            int64_t rest = turn.leftInRun - (within.hostDim == innerDim ? passed : 0);
+            count = within.hostDim < 0
+                        ? 1
+                        : std::min(run, within.factor == 1
+                                            ? rest
+                                            : (rest + within.factor - 1) / within.factor);
+          }
+          if (std::optional<Error> error =
+                  fn(turn.device + p * inner.deviceStride, turn.host + p * inner.hostStride, stride,
+                     count, ahead))
+            return error;
+        }
+      }
     }
+    return std::nullopt;
+  }
+
+private:
+  /// One turn of the loops outside the innermost.
+  struct Turn {
+    bool inside = true;
+    int64_t device = 0, host = 0;
+    int64_t left = 0, leftInRun = 0; ///< of the host dims of the innermost loop and of the run
+  };
+
+  Turn makeTurn(const ArgumentSpec &spec, const std::vector<Dim> &outer,
+                const std::vector<int64_t> &position, std::vector<int64_t> &coordinate,
+                int innerDim) const {
+    Turn turn;
+    std::fill(coordinate.begin(), coordinate.end(), 0);
+    for (size_t l = 0; l < outer.size(); ++l) {
+      turn.device += position[l] * outer[l].deviceStride;
+      turn.host += position[l] * outer[l].hostStride;
+      if (outer[l].digit.hostDim < 0)
+        turn.inside &= position[l] == 0;
+      else
+        coordinate[outer[l].digit.hostDim] += outer[l].digit.factor * position[l];
+    }
+    for (size_t h = 0; h < coordinate.size(); ++h)
+      turn.inside &= coordinate[h] < spec.shape[h];
+    if (innerDim >= 0)
+      turn.left = spec.shape[innerDim] - coordinate[innerDim];
+    if (int runDim = digits.back().hostDim; runDim >= 0)
+      turn.leftInRun = spec.shape[runDim] - coordinate[runDim];
+    return turn;
+  }
+
+  /// To the next turn; false after the last.
+  static bool advance(const std::vector<Dim> &outer, std::vector<int64_t> &position) {
+    for (size_t l = outer.size(); l-- > 0;) {
+      if (++position[l] < outer[l].size)
+        return true;
+      position[l] = 0;
+    }
+    return false;
   }
 };
 
@@ -307,7 +341,7 @@ std::optional<Error> spyre::runtime::copyToDevice(const ArgumentSpec &spec, cons
   const Walk &walk = std::get<Walk>(prepared);
   const int64_t run = spec.deviceSize.back(), width = walk.deviceWidth;
   std::optional<Error> failed =
-      walk.run(spec,
+      walk.run(spec, /*tile=*/1,
                [&](int64_t to, int64_t from, int64_t stride, int64_t count,
                    int64_t) -> std::optional<Error> {
                  uint8_t *out = device + to * width;
@@ -354,34 +388,35 @@ std::optional<Error> spyre::runtime::copyToHost(const ArgumentSpec &spec, const 
   if (auto *error = std::get_if<Error>(&prepared))
     return *error;
   const Walk &walk = std::get<Walk>(prepared);
-  constexpr int64_t kTurnsAhead = 4, kLineInBytes = 64;
+  constexpr int64_t kLineInBytes = 64;
   int64_t deviceBytes = walk.deviceWidth;
   for (int64_t dim : spec.deviceSize)
     deviceBytes *= dim;
   // Asking for the bytes once: it is what makes them the array's own.
   uint8_t *hostBytes = host.data.data();
   bool isInfiniteAtMost = spec.overflowIsInfinite && spec.dtype == HostType::Float16;
-  std::optional<Error> failed = walk.run(
-      spec,
-      [&](int64_t from, int64_t to, int64_t stride, int64_t count,
-          int64_t ahead) -> std::optional<Error> {
-        if (count == 0)
-          return std::nullopt;
-        // Each run of a host row lies elsewhere in the device array: too many places for
-        // the processor to see where reading will go on.
-        if (int64_t next = (from + kTurnsAhead * ahead) * walk.deviceWidth; next < deviceBytes)
-          for (int64_t line = 0; line < count * walk.deviceWidth; line += kLineInBytes)
-            __builtin_prefetch(device + next + line);
-        if (checkRead)
-          checkRead(from * walk.deviceWidth, count * walk.deviceWidth);
-        auto error = convertToHost(spec.deviceFormat, device + from * walk.deviceWidth, spec.dtype,
+  std::optional<Error> failed =
+      walk.run(spec, Walk::kTile,
+               [&](int64_t from, int64_t to, int64_t stride, int64_t count,
+                   int64_t ahead) -> std::optional<Error> {
+                 if (count == 0)
+                   return std::nullopt;
+                 // Each run of a host row lies elsewhere in the device array: too many places for
+                 // the processor to see where reading will go on.
+                 if (int64_t next = (from + ahead) * walk.deviceWidth; next < deviceBytes)
+                   for (int64_t line = 0; line < count * walk.deviceWidth; line += kLineInBytes)
+                     __builtin_prefetch(device + next + line);
+                 if (checkRead)
+                   checkRead(from * walk.deviceWidth, count * walk.deviceWidth);
+                 auto error =
+                     convertToHost(spec.deviceFormat, device + from * walk.deviceWidth, spec.dtype,
                                    hostBytes + to * walk.hostWidth, stride, count);
-        if (error)
-          return conversionError(spec, to + error->element * stride, error->reason);
-        if (isInfiniteAtMost)
-          makeInfinite(hostBytes + to * walk.hostWidth, stride, count);
-        return std::nullopt;
-      });
+                 if (error)
+                   return conversionError(spec, to + error->element * stride, error->reason);
+                 if (isInfiniteAtMost)
+                   makeInfinite(hostBytes + to * walk.hostWidth, stride, count);
+                 return std::nullopt;
+               });
   return failed;
 }
 
