@@ -308,6 +308,8 @@ nb::dict getCounters(NativeDevice &device) {
 
 NB_MODULE(_runtime, m) {
   m.doc() = "Devices and compiled programs.";
+  // Devices are shared by programs and live until the process ends.
+  nb::set_leak_warnings(false);
   nb::class_<NativeDevice>(m, "Device", "An emulated device.")
       .def(nb::new_(&makeDevice), "name"_a = "spyre", nb::kw_only(), "checked"_a = false,
            "count_only"_a = false, "threads"_a = 0, "seed"_a = 0)

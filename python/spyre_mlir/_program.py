@@ -116,6 +116,14 @@ class CompiledProgram:
                     self._versions[i] = tensor._version
                     self._bind(i, tensor)
 
+    def rebind(self, index: int, tensor) -> None:
+        """Weight number `index` is this tensor from now on."""
+        with self._binding:
+            self._weights[index] = tensor
+            self._versions[index] = None if tensor.is_inference() else tensor._version
+            self._bind(index, tensor)
+            self._tracked = [(i, weight) for i, weight in enumerate(self._weights) if self._versions[i] is not None]
+
     # --- calls -----------------------------------------------------------------
 
     def _is_flat(self):

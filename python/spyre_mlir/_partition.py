@@ -1,0 +1,345 @@
+# _partition.py - Which part of a graph runs on the device
+#
+# Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The compiler decides: a graph is cut into the largest parts that it might take, each is
+# compiled, and the operations that it names in its errors go to the host; this is repeated
+# with what is left until all parts compile. Nodes carry their numbers as source locations
+# for that. A part that computes nothing is not worth the way to the device.
+"""Graphs cut into parts for the device and for PyTorch."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import logging
+import operator
+import threading
+
+import torch
+from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+from torch.fx.passes.operator_support import OperatorSupportBase
+from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
+
+from ._compile import Directory
+from ._compile import compile_text as _compile_text
+from ._options import Options
+from .errors import ArgumentError, CompileError, Diagnostic, LoadError
+
+_log = logging.getLogger("spyre_mlir")
+_LOCATION = "spyre.node."
+_PART = "spyre_part_"
+# Parts that only move data stay where the data are.
+_MOVES = frozenset(
+    "view _unsafe_view reshape permute transpose t expand unsqueeze squeeze slice select clone alias detach split "
+    "split_with_sizes unbind cat stack flip copy lift_fresh_copy _to_copy convert_element_type full full_like zeros "
+    "zeros_like ones ones_like empty empty_like empty_strided arange scalar_tensor".split()
+)
+# Rounds of refusals after which the rest goes to the host.
+_MOST_ROUNDS = 20
+
+
+@dataclasses.dataclass
+class Placement:
+    """Where the operations of a graph run. reasons: (operation, why it is not on the device)."""
+
+    device_nodes: int = 0
+    host_nodes: int = 0
+    device_parts: int = 0
+    reasons: list[tuple[str, str]] = dataclasses.field(default_factory=list)
+
+    @property
+    def device_share(self) -> float:
+        total = self.device_nodes + self.host_nodes
+        return self.device_nodes / total if total else 0.0
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.device_nodes} operations in {self.device_parts} programs on the device, {self.host_nodes} on the host"
+        ]
+        return "\n".join(lines + [f"  {operation}: {reason}" for operation, reason in self.reasons])
+
+
+def _name_of(node) -> str:
+    return str(node.target).removeprefix("torch.ops.")
+
+
+def _reason(message: str) -> str:
+    """The message without the operation's text before it."""
+    return message.rsplit("): ", 1)[-1] if message.startswith("torch.") else message
+
+
+def _packet(node) -> str:
+    target = node.target
+    name = getattr(target, "_opname", None) or getattr(target, "__name__", str(target))
+    return str(name)
+
+
+def _is_view(node) -> bool:
+    """Whether the result shares memory with the operand."""
+    target = node.target
+    return (
+        node.op == "call_function"
+        and isinstance(target, torch._ops.OpOverload)
+        and any(result.alias_info is not None for result in target._schema.returns)
+    )
+
+
+def _give_results_views(graph: torch.fx.Graph) -> set:
+    """Results that are views are made anew from what they are views of; the nodes that do it.
+
+    PyTorch promises that such results share memory, which results of a program do not.
+    """
+    made = {}
+
+    def again(node):
+        if node not in made:
+            base = again(node.args[0]) if _is_view(node.args[0]) else node.args[0]
+            made[node] = graph.call_function(node.target, (base, *node.args[1:]), dict(node.kwargs))
+            made[node].meta = dict(node.meta)
+        return made[node]
+
+    (output,) = graph.find_nodes(op="output")
+    with graph.inserting_before(output):
+        output.args = (torch.fx.map_arg(output.args[0], lambda node: again(node) if _is_view(node) else node),)
+    graph.eliminate_dead_code()
+    return set(made.values())
+
+
+def _tensors(value):
+    """The tensors of a node's meta value."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, (tuple, list)):
+        return [tensor for item in value for tensor in _tensors(item)]
+    return []
+
+
+def _why_not(node) -> str | None:
+    """What can be said of a node without asking the compiler."""
+    target = node.target
+    if target is operator.getitem:
+        return None
+    if not isinstance(target, torch._ops.OpOverload):
+        return "it is no operator of PyTorch"
+    if torch.Tag.nondeterministic_seeded in target.tags:
+        return "random numbers come from PyTorch's generator"
+    value = node.meta.get("val")
+    if not _tensors(value):
+        return "its result is no tensor"
+    operands = [arg.meta.get("val") for arg in node.all_input_nodes]
+    for tensor in _tensors(value) + [tensor for operand in operands for tensor in _tensors(operand)]:
+        if tensor.device.type != "cpu":
+            return f"a tensor of it is on device {tensor.device}"
+        if tensor.layout != torch.strided:
+            return f"a tensor of it has the layout {tensor.layout}"
+        if tensor.is_complex() or tensor.dtype == torch.float64:
+            return f"the device has no {str(tensor.dtype).removeprefix('torch.')}"
+    return None
+
+
+class _Support(OperatorSupportBase):
+    def __init__(self, host):
+        self.host = host
+
+    def is_node_supported(self, submodules, node) -> bool:
+        if node.op != "call_function" or node in self.host:
+            return False
+        if node.target is operator.getitem:  # goes where its operation goes
+            return node.args[0] not in self.host and node.args[0].op == "call_function"
+        return True
+
+
+class _Part(torch.nn.Module):
+    """A program in place of a part of the graph. Weights are bound when they are first seen."""
+
+    def __init__(self, module, directory, options, weights, shapes):
+        super().__init__()
+        self.host = [module]  # a list: not a submodule
+        self.directory = directory
+        self.options = options
+        self.weights = weights  # positions among the part's arguments
+        self.others = [i for i in range(len(module.graph.find_nodes(op="placeholder"))) if i not in weights]
+        self.shapes = shapes  # (shape, stride) of each result
+        self.program = None
+        self.lock = threading.Lock()
+
+    def _open(self, tensors):
+        from . import _open
+        from ._program import Convention
+
+        names = [f"weight {i}" for i in range(len(self.weights))]
+        return _open(self.directory, self.options, Convention(names), tensors)
+
+    def _bind(self, tensors):
+        program = self.program
+        if program is None:
+            try:
+                self.program = self._open(tensors)
+            except LoadError:  # the cache's entry is gone
+                self.directory = self.remake()
+                self.program = self._open(tensors)
+            return
+        for i, tensor in enumerate(tensors):
+            if program._weights[i] is not tensor:
+                program.rebind(i, tensor)
+
+    def forward(self, *args):
+        try:
+            with self.lock:
+                self._bind([args[i].detach() if args[i].requires_grad else args[i] for i in self.weights])
+            results = self.program(*(args[i] for i in self.others))
+        except ArgumentError as error:
+            # Values that the device cannot hold (integers of 64 bits): the host can.
+            _log.info("a part of the graph runs on the host this time: %s", error)
+            return self.host[0](*args)
+        results = results if isinstance(results, tuple) else (results,)
+        return tuple(_with_strides(result, *shape) for result, shape in zip(results, self.shapes))
+
+
+def _with_strides(tensor, shape, stride):
+    """As PyTorch would have laid it out."""
+    tensor = tensor if isinstance(tensor, torch.Tensor) else torch.from_numpy(tensor)
+    if tensor.stride() == stride or tensor.numel() == 0:
+        return tensor
+    return torch.empty_strided(shape, stride, dtype=tensor.dtype).copy_(tensor)
+
+
+class PartitionedGraph:
+    """A graph with static sizes as a function; `placement` says what runs where.
+
+    static: positions of the arguments that are parameters and buffers.
+    """
+
+    def __init__(self, graph: torch.fx.GraphModule, options: Options, static=frozenset()):
+        self.options = options
+        self.placement = Placement()
+        views = _give_results_views(graph.graph)
+        graph.recompile()
+        self.nodes = [node for node in graph.graph.nodes if node.op == "call_function"]
+        for number, node in enumerate(self.nodes):
+            node.meta["spyre_number"] = number
+        placeholders = graph.graph.find_nodes(op="placeholder")
+        for position, node in enumerate(placeholders):
+            node.meta["spyre_static"] = position in static
+        self.host = dict.fromkeys(views, "it is a view of a result")  # node -> why
+        for node in self.nodes:
+            if reason := _why_not(node):
+                self.host.setdefault(node, reason)
+        self.run = self._cut(graph)
+        operations = [node for node in self.nodes if node.target is not operator.getitem and node not in views]
+        refused = [node for node in operations if node in self.host]
+        self.placement.host_nodes = len(refused)
+        self.placement.device_nodes = len(operations) - len(refused)
+        self.placement.reasons = [(_name_of(node), self.host[node]) for node in refused]
+        _log.info("%s", self.placement)
+
+    def __call__(self, *args):
+        with torch.no_grad():
+            return self.run(*args)
+
+    def _cut(self, graph):
+        for _ in range(_MOST_ROUNDS):
+            partitioner = CapabilityBasedPartitioner(graph, _Support(self.host), allows_single_node_partition=True)
+            parts, refused = [], False
+            for partition in partitioner.propose_partitions():
+                nodes = [node for node in partition.nodes if node.target is not operator.getitem]
+                if all(_packet(node) in _MOVES for node in nodes):
+                    for node in nodes:
+                        self.host[node] = "moves data that are on the host"
+                    continue
+                parts.append(partition)
+            # The graph stays as it is for another round.
+            trial = copy.deepcopy(graph)
+            by_number = {node.meta["spyre_number"]: node for node in trial.graph.nodes if "spyre_number" in node.meta}
+            groups = [{by_number[node.meta["spyre_number"]]: None for node in part.nodes} for part in parts]
+            fused = fuse_by_partitions(trial, groups, prefix=_PART, always_return_tuple=True)
+            made = {}
+            for node in list(fused.graph.nodes):
+                if node.op == "call_module" and str(node.target).startswith(_PART):
+                    try:
+                        made[node] = self._compile(getattr(fused, node.target), node)
+                    except CompileError as error:
+                        refused = True
+                        self._blame(getattr(fused, node.target), error)
+            if not refused:
+                for node, part in made.items():
+                    setattr(fused, node.target, part)
+                fused.recompile()
+                self.placement.device_parts = len(made)
+                return fused
+        for node in self.nodes:
+            self.host.setdefault(node, "its part of the graph could not be compiled")
+        return graph
+
+    def _blame(self, module, error):
+        """The operations that the compiler has named go to the host; all of the part if it named none."""
+        blamed = False
+        for diagnostic in error.errors:
+            # One error may list several operations, a note each.
+            for entry in diagnostic.notes or (diagnostic,):
+                for place in entry.places:
+                    if place.file.startswith(_LOCATION):
+                        node = self.nodes[int(place.file.removeprefix(_LOCATION))]
+                        blamed |= node not in self.host
+                        self.host.setdefault(node, _reason(entry.message))
+                        break
+        if blamed:
+            return
+        message = error.errors[0].message if error.errors else str(error)
+        for node in module.graph.nodes:
+            if "spyre_number" in node.meta:
+                self.host.setdefault(self.nodes[node.meta["spyre_number"]], message)
+
+    def _compile(self, module, call) -> _Part:
+        weights = [i for i, node in enumerate(call.args) if node.meta.get("spyre_static")]
+        text, located, results = _import(module, weights)
+
+        def make(options):
+            return _compile_text(text, options, range(len(weights)), located, lambda directory: directory)
+
+        directory: Directory = make(self.options)
+        shapes = [(tuple(value.shape), value.stride()) for value in results]
+        part = _Part(module, directory, self.options, weights, shapes)
+        part.remake = lambda: make(dataclasses.replace(self.options, cache=False))
+        return part
+
+
+def _import(module, weights):
+    """(text, () -> text with locations, the results' values) of a part, its weights first."""
+    from torch_mlir import ir
+    from torch_mlir.dialects import torch as torch_dialect
+    from torch_mlir.extras.fx_importer import FxImporter
+
+    source = module.graph
+    graph = torch.fx.Graph()
+    placeholders = source.find_nodes(op="placeholder")
+    order = [placeholders[i] for i in weights] + [node for i, node in enumerate(placeholders) if i not in weights]
+    copied = {node: graph.node_copy(node) for node in order}
+    results = []
+    for node in source.nodes:
+        if node.op == "placeholder":
+            continue
+        copied[node] = graph.node_copy(node, lambda old: copied[old])
+        number = node.meta.get("spyre_number")
+        if number is not None:
+            # How the importer makes a location of it.
+            copied[node].meta = {
+                **node.meta,
+                "stack_trace": f'  File "{_LOCATION}{number}", line {number + 1}, in forward\n    node\n',
+            }
+        if node.op == "output":
+            outputs = node.args[0]
+            outputs = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
+            results = [output.meta["val"] for output in outputs]
+            copied[node].args = (tuple(copied[output] for output in outputs),)
+    context = ir.Context()
+    torch_dialect.register_dialect(context)
+    importer = FxImporter(context=context)
+    try:
+        importer.import_stateless_graph(graph, func_name="main")
+        text = str(importer.module)
+    except Exception as error:
+        raise CompileError([Diagnostic("error", f"torch-mlir cannot import it: {error}")], "the graph") from error
+    return text, lambda: importer.module.operation.get_asm(enable_debug_info=True), results

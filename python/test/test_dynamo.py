@@ -1,0 +1,255 @@
+# test_dynamo.py - torch.compile(backend="spyre")
+#
+# Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Each test compares with PyTorch: whole graphs on the device, graphs with parts on the
+# host, changes in place, aliases, graph breaks, changing sizes, training.
+"""The backend of torch.compile against PyTorch itself."""
+
+import copy
+import threading
+import warnings
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torch_mlir")
+
+import spyre_mlir.dynamo as dynamo  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    torch.manual_seed(0)
+    torch._dynamo.reset()
+    dynamo.reset_summaries()
+
+
+def compiled(function, **options):
+    return torch.compile(function, backend="spyre", options=options or None)
+
+
+def close(got, wanted, bound=24 * 2.0**-10):
+    """Errors relative to the size of the results, as the project's tolerances are."""
+    assert got.dtype == wanted.dtype and got.shape == wanted.shape
+    if not wanted.dtype.is_floating_point:
+        assert torch.equal(got, wanted)
+        return
+    got, wanted = got.double(), wanted.double()
+    scale = torch.maximum(wanted.abs(), wanted.square().mean().sqrt())
+    assert ((got - wanted).abs() / scale.clamp_min(2.0**-24)).max() <= bound
+
+
+class MLP(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up = torch.nn.Linear(64, 192)
+        self.norm = torch.nn.LayerNorm(192)
+        self.down = torch.nn.Linear(192, 64, bias=False)
+
+    def forward(self, x):
+        return x + self.down(torch.nn.functional.silu(self.norm(self.up(x))))
+
+
+@torch.no_grad()
+def test_whole_graph_runs_on_the_device():
+    model = MLP().half()
+    f = compiled(model, check=True)
+    for rows in (32, 32):
+        x = torch.randn(rows, 64).half()
+        close(f(x), model(x))
+    (placement,) = dynamo.summaries()
+    assert placement.host_nodes == 0 and placement.device_parts == 1
+
+
+@torch.no_grad()
+def test_what_the_device_lacks_runs_in_pytorch():
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embedding = torch.nn.Embedding(100, 64)
+            self.body = MLP()
+            self.convolution = torch.nn.Conv1d(64, 32, 3)
+
+        def forward(self, tokens):
+            h = self.body(self.embedding(tokens))
+            h = torch.relu(self.convolution(h.transpose(1, 2)))
+            return torch.softmax(h, -1), torch.topk(h, 3).indices
+
+    model = Model().half()
+    tokens = torch.randint(0, 100, (2, 16))
+    got, wanted = compiled(model)(tokens), model(tokens)
+    close(got[0], wanted[0])
+    assert got[1].shape == wanted[1].shape and got[1].dtype == torch.int64
+    (placement,) = dynamo.summaries()
+    assert placement.device_nodes > placement.host_nodes > 0
+    refused = {operation for operation, _ in placement.reasons}
+    assert {"aten.embedding.default", "aten.convolution.default"} <= refused
+    assert "aten.convolution.default" in dynamo.summary()
+
+
+@torch.no_grad()
+def test_f32_is_exact():
+    model = torch.nn.Sequential(torch.nn.Linear(48, 80), torch.nn.Tanh(), torch.nn.Linear(80, 16))
+    x = torch.randn(8, 48)
+    close(compiled(model)(x), model(x), 64 * 2.0**-24)
+
+
+@torch.no_grad()
+def test_parameters_that_change_are_noticed():
+    model = MLP().half()
+    f = compiled(model)
+    x = torch.randn(16, 64).half()
+    close(f(x), model(x))
+    model.down.weight.mul_(2)
+    close(f(x), model(x))
+    model.load_state_dict(MLP().half().state_dict())
+    close(f(x), model(x))
+    model.up.weight = torch.nn.Parameter(torch.randn(192, 64).half() / 8)
+    close(f(x), model(x))
+
+
+@torch.no_grad()
+def test_changes_in_place():
+    def step(cache, x, scale):
+        cache[:, 4:6].copy_(x)
+        x.mul_(scale)
+        return cache.sum(-1)
+
+    f = compiled(step)
+    cache, x = torch.randn(8, 16, 64).half(), torch.randn(8, 2, 64).half()
+    expected_cache, expected_x = cache.clone(), x.clone()
+    wanted = step(expected_cache, expected_x, 3.0)
+    got = f(cache, x, 3.0)
+    close(got, wanted)
+    close(cache, expected_cache, 2.0**-10)
+    close(x, expected_x, 2.0**-9)
+
+
+@torch.no_grad()
+def test_buffers_are_updated():
+    class Running(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("total", torch.zeros(32, 64, dtype=torch.float16))
+
+        def forward(self, x):
+            self.total.add_(x)
+            return self.total * 0.5
+
+    model = Running()
+    mirror = copy.deepcopy(model)
+    f = compiled(model)
+    for _ in range(3):
+        x = torch.randn(32, 64).half()
+        close(f(x), mirror(x))
+    close(model.total, mirror.total)
+
+
+@torch.no_grad()
+def test_views_and_aliases():
+    def views(x, y):
+        z = x * y
+        return z, z.transpose(0, 1), x.view(-1), y
+
+    x, y = torch.randn(32, 64).half(), torch.randn(32, 64).half()
+    got, wanted = compiled(views)(x, y), views(x, y)
+    for a, b in zip(got, wanted):
+        close(a, b, 5 * 2.0**-10)
+        assert a.stride() == b.stride()
+    assert got[1].data_ptr() == got[0].data_ptr() and got[2].data_ptr() == x.data_ptr() and got[3] is y
+
+
+@torch.no_grad()
+def test_graph_breaks():
+    def broken(x):
+        x = torch.relu(x) + 1
+        torch._dynamo.graph_break()
+        return torch.exp(-x) * 2
+
+    x = torch.randn(32, 64).half()
+    close(compiled(broken)(x), broken(x))
+    assert len(dynamo.summaries()) == 2
+
+
+@torch.no_grad()
+def test_sizes_that_change():
+    model = MLP().half()
+    f = compiled(model)
+    for rows in (8, 24, 40, 24):
+        x = torch.randn(rows, 64).half()
+        if rows == 24:
+            torch._dynamo.mark_dynamic(x, 0)
+        close(f(x), model(x))
+    assert all(placement.host_nodes == 0 for placement in dynamo.summaries())
+
+
+def test_training_is_left_to_pytorch():
+    model = MLP()
+    mirror = copy.deepcopy(model)
+    dynamo._warned_of_training = False
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        f = compiled(model)
+        for _ in range(2):
+            x = torch.randn(8, 64)
+            f(x).square().sum().backward()
+            mirror(x).square().sum().backward()
+    assert sum("gradients" in str(entry.message) for entry in caught) == 1
+    for a, b in zip(model.parameters(), mirror.parameters()):
+        torch.testing.assert_close(a.grad, b.grad)
+    with torch.no_grad():
+        half = copy.deepcopy(mirror).half()
+        x = torch.randn(8, 64).half()
+        close(compiled(half)(x), half(x))
+
+
+@torch.no_grad()
+def test_integers_beyond_the_device():
+    def add(x):
+        return x + 1
+
+    f = compiled(add)
+    for value in (5, 2**40, -7):
+        x = torch.full((4, 64), value, dtype=torch.int64)
+        assert torch.equal(f(x), add(x))
+
+
+@torch.no_grad()
+def test_random_numbers_are_pytorchs():
+    def noisy(x):
+        return torch.relu(x) + torch.rand_like(x)
+
+    x = torch.randn(32, 64).half()
+    torch.manual_seed(3)
+    got = compiled(noisy)(x)
+    torch.manual_seed(3)
+    close(got, noisy(x))
+
+
+@torch.no_grad()
+def test_two_threads():
+    model = MLP().half()
+    f = compiled(model)
+    inputs = [torch.randn(16, 64).half() for _ in range(8)]
+    f(inputs[0])
+    results = {}
+
+    def work(part):
+        with torch.no_grad():
+            for i in part:
+                results[i] = f(inputs[i])
+
+    threads = [threading.Thread(target=work, args=(range(start, 8, 2),)) for start in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for i, x in enumerate(inputs):
+        close(results[i], model(x))
+
+
+def test_unknown_option():
+    with torch.no_grad(), pytest.raises(Exception, match="there is no option 'colour'"):
+        compiled(MLP().half(), colour=1)(torch.randn(8, 64).half())
