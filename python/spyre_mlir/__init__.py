@@ -5,8 +5,7 @@
 #
 # compile, compile_text, load, run. PyTorch is imported by compile only, and the module
 # that holds MLIR only when something has to be compiled, so that a process whose
-# programs are in the cache starts fast. The backend of torch.compile will be
-# spyre_mlir/dynamo.py, on top of _compile.compile_text and CompiledProgram.
+# programs are in the cache starts fast. The backend of torch.compile is dynamo.py.
 """Compiles and runs programs for the IBM Spyre accelerator."""
 
 from __future__ import annotations
