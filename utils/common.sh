@@ -40,11 +40,14 @@ spyre_llvm_bin() {
   printf '%s\n' "${dir%/lib/cmake/mlir*}/bin"
 }
 
-# Configures and builds; output goes to the terminal.
+# Configures and builds; output goes to the terminal. Python loads no module that is built
+# with a sanitizer.
 spyre_build() {
-  if [ ! -f "$SPYRE_BUILD/build.ninja" ] || ! grep -q '^SPYRE_PYTHON:BOOL=ON' "$SPYRE_BUILD/CMakeCache.txt"; then
+  local python=ON
+  case $SPYRE_PRESET in asan | tsan) python=OFF ;; esac
+  if [ ! -f "$SPYRE_BUILD/build.ninja" ] || ! grep -q "^SPYRE_PYTHON:BOOL=$python" "$SPYRE_BUILD/CMakeCache.txt"; then
     say "configuring $SPYRE_BUILD (preset $SPYRE_PRESET)"
-    (cd "$SPYRE_ROOT" && cmake --preset "$SPYRE_PRESET" -B "$SPYRE_BUILD" -DSPYRE_PYTHON=ON -DPython_EXECUTABLE="$(spyre_python)") || return 1
+    (cd "$SPYRE_ROOT" && cmake --preset "$SPYRE_PRESET" -B "$SPYRE_BUILD" -DSPYRE_PYTHON=$python -DPython_EXECUTABLE="$(spyre_python)") || return 1
   fi
   say "building with $SPYRE_JOBS jobs"
   # Ninja configures again by itself when a CMake file changed.
