@@ -78,8 +78,9 @@ struct ThreadPool::State {
   const std::function<void(int64_t)> *job = nullptr;
   int64_t count = 0;
   std::atomic<int64_t> next{0};
-  std::atomic<size_t> running{0};
+  std::atomic<size_t> active{0}; ///< threads that take jobs, the caller apart
   std::atomic<uint64_t> round{0};
+  bool isOpen = false; ///< there may be jobs left of this round
   bool stop = false;
   std::vector<std::thread> threads;
 
@@ -102,14 +103,17 @@ struct ThreadPool::State {
       lock.unlock();
       spin([&] { return round != seen; });
       lock.lock();
-      wake.wait(lock, [&] { return stop || round != seen; });
+      if (!isOpen)
+        seen = round; // came too late for it
+      wake.wait(lock, [&] { return stop || (isOpen && round != seen); });
       if (stop)
         return;
       seen = round;
+      ++active;
       lock.unlock();
       work();
       lock.lock();
-      if (--running == 0)
+      if (--active == 0)
         done.notify_one();
     }
   }
@@ -144,14 +148,20 @@ void ThreadPool::run(int64_t n, const std::function<void(int64_t)> &job) {
     state->job = &job;
     state->count = n;
     state->next = 0;
-    state->running = state->threads.size();
+    state->isOpen = true;
     ++state->round;
   }
   state->wake.notify_all();
   state->work();
-  State::spin([&] { return state->running == 0; });
+  // All jobs are taken. Threads that have not woken up until now are not waited for: on a busy
+  // machine that takes longer than most operations.
+  {
+    std::lock_guard lock(state->mutex);
+    state->isOpen = false;
+  }
+  State::spin([&] { return state->active == 0; });
   std::unique_lock lock(state->mutex);
-  state->done.wait(lock, [&] { return state->running == 0; });
+  state->done.wait(lock, [&] { return state->active == 0; });
 }
 
 //===----------------------------------------------------------------------===//
