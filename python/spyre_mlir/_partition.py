@@ -151,17 +151,44 @@ class _Support(OperatorSupportBase):
         return True
 
 
-class _Part(torch.nn.Module):
-    """A program in place of a part of the graph. Weights are bound when they are first seen."""
+class _Weight:
+    """A weight as it was bound. PyTorch counts changes in place, but not those through `.data`: samples tell of them."""
 
-    def __init__(self, module, directory, options, weights, shapes):
+    SAMPLES = 64
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+        size = tensor.numel()
+        self.places = torch.linspace(0, max(size - 1, 0), min(size, self.SAMPLES), dtype=torch.float64).long()
+        self.samples = self._take()
+
+    def _take(self):
+        tensor = self.tensor.detach()
+        if tensor.element_size() == 1 and tensor.is_floating_point():
+            tensor = tensor.view(torch.uint8)
+        return torch.take(tensor, self.places)
+
+    def is_same(self, tensor) -> bool:
+        return tensor is self.tensor and torch.equal(self._take(), self.samples)
+
+
+class _Part(torch.nn.Module):
+    """A program in place of a part of the graph. Weights are bound when they are first seen.
+
+    weights: positions among the part's arguments; shapes: (shape, stride) of each result;
+    make(options): the part's Directory.
+    """
+
+    def __init__(self, module, options, weights, shapes, make):
         super().__init__()
         self.host = [module]  # a list: not a submodule
-        self.directory = directory
+        self.make = make
+        self.directory = make(options)
         self.options = options
-        self.weights = weights  # positions among the part's arguments
+        self.weights = weights
         self.others = [i for i in range(len(module.graph.find_nodes(op="placeholder"))) if i not in weights]
-        self.shapes = shapes  # (shape, stride) of each result
+        self.shapes = shapes
+        self.bound: list[_Weight] = []
         self.program = None
         self.lock = threading.Lock()
 
@@ -170,25 +197,27 @@ class _Part(torch.nn.Module):
         from ._program import Convention
 
         names = [f"weight {i}" for i in range(len(self.weights))]
-        return _open(self.directory, self.options, Convention(names), tensors)
+        return _open(self.directory, self.options, Convention(names), [tensor.detach() for tensor in tensors])
 
     def _bind(self, tensors):
-        program = self.program
-        if program is None:
+        """Only what changed is copied to the device; what changed in place is the program's to notice."""
+        if self.program is None:
             try:
                 self.program = self._open(tensors)
             except LoadError:  # the cache's entry is gone
-                self.directory = self.remake()
+                self.directory = self.make(dataclasses.replace(self.options, cache=False))
                 self.program = self._open(tensors)
+            self.bound = [_Weight(tensor) for tensor in tensors]
             return
         for i, tensor in enumerate(tensors):
-            if program._weights[i] is not tensor:
-                program.rebind(i, tensor)
+            if not self.bound[i].is_same(tensor):
+                self.program.rebind(i, tensor.detach())
+                self.bound[i] = _Weight(tensor)
 
     def forward(self, *args):
         try:
             with self.lock:
-                self._bind([args[i].detach() if args[i].requires_grad else args[i] for i in self.weights])
+                self._bind([args[i] for i in self.weights])
             results = self.program(*(args[i] for i in self.others))
         except ArgumentError as error:
             # Values that the device cannot hold (integers of 64 bits): the host can.
@@ -199,9 +228,9 @@ class _Part(torch.nn.Module):
 
 
 def _with_strides(tensor, shape, stride):
-    """As PyTorch would have laid it out."""
+    """As PyTorch would have laid it out; a value that is repeated in no memory of its own is written out."""
     tensor = tensor if isinstance(tensor, torch.Tensor) else torch.from_numpy(tensor)
-    if tensor.stride() == stride or tensor.numel() == 0:
+    if tensor.stride() == stride or tensor.numel() == 0 or 0 in stride:
         return tensor
     return torch.empty_strided(shape, stride, dtype=tensor.dtype).copy_(tensor)
 
@@ -296,14 +325,11 @@ class PartitionedGraph:
         weights = [i for i, node in enumerate(call.args) if node.meta.get("spyre_static")]
         text, located, results = _import(module, weights)
 
-        def make(options):
+        def make(options) -> Directory:
             return _compile_text(text, options, range(len(weights)), located, lambda directory: directory)
 
-        directory: Directory = make(self.options)
         shapes = [(tuple(value.shape), value.stride()) for value in results]
-        part = _Part(module, directory, self.options, weights, shapes)
-        part.remake = lambda: make(dataclasses.replace(self.options, cache=False))
-        return part
+        return _Part(module, self.options, weights, shapes, make)
 
 
 def _import(module, weights):

@@ -108,6 +108,36 @@ def test_parameters_that_change_are_noticed():
     close(f(x), model(x))
     model.up.weight = torch.nn.Parameter(torch.randn(192, 64).half() / 8)
     close(f(x), model(x))
+    model.up.weight.data.mul_(0.5)  # PyTorch does not count this one
+    close(f(x), model(x))
+
+
+@torch.no_grad()
+def test_weights_are_copied_once(monkeypatch):
+    from spyre_mlir import CompiledProgram
+
+    rebound = []
+    original = CompiledProgram._bind
+    monkeypatch.setattr(CompiledProgram, "_bind", lambda self, i, tensor: (rebound.append(i), original(self, i, tensor)))
+    model = MLP().half()
+    f = compiled(model)
+    x = torch.randn(16, 64).half()
+    f(x)
+    count = len(rebound)
+    assert count == len(list(model.parameters()))
+    f(x)
+    f(x)
+    assert len(rebound) == count
+
+
+@torch.no_grad()
+def test_repeated_values_between_device_and_host():
+    def mixed(x, y):
+        wide = torch.relu(x).unsqueeze(1).expand(8, 4, 64)
+        return torch.cumsum(wide, 1) + torch.exp(-y)
+
+    x, y = torch.randn(8, 64).half(), torch.randn(8, 4, 64).half()
+    close(compiled(mixed)(x, y), mixed(x, y))
 
 
 @torch.no_grad()
