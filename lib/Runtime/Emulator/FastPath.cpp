@@ -134,6 +134,9 @@ struct Range {
 bool mayMeet(const Operand &a, const Operand &b, bool sameCore) {
   if (a.isLX() != b.isLX())
     return false;
+  // Which rows a gather reads is not known before it runs.
+  if (a.indirectDim >= 0 || b.indirectDim >= 0)
+    return true;
   size_t countA = a.start.size(), countB = b.start.size();
   if (a.isLX()) {
     if (!sameCore)
@@ -157,6 +160,8 @@ bool mayMeet(const Operand &a, const Operand &b, bool sameCore) {
 } // namespace
 
 bool spyre::runtime::mayMeetOnOneCore(const Operand &a, const Operand &b) {
+  if (a.isLX() == b.isLX() && (a.indirectDim >= 0 || b.indirectDim >= 0))
+    return true;
   if (a.isLX() != b.isLX() || (!a.isLX() && !Range(a).meets(Range(b))))
     return false;
   OverlapTest test(a, b);
@@ -167,7 +172,10 @@ bool spyre::runtime::mayMeetOnOneCore(const Operand &a, const Operand &b) {
 }
 
 bool spyre::runtime::mayMeetOnAnyCore(const Operand &a, const Operand &b) {
-  return a.isLX() == b.isLX() && Range(a).meets(Range(b));
+  if (a.isLX() != b.isLX())
+    return false;
+  // Which rows a gather reads is not known before it runs.
+  return a.indirectDim >= 0 || b.indirectDim >= 0 || Range(a).meets(Range(b));
 }
 
 bool Execution::canStoreDirectly(bool inPlace) const {

@@ -518,6 +518,51 @@ TEST_F(FastPathTest, ChainsLeaveTheirResults) {
   }
 }
 
+/// A gather reads rows that only its numbers tell, also of a table that several wrote.
+TEST_F(FastPathTest, GathersComeAfterAllThatWriteTheirTable) {
+  constexpr int64_t kRows = 32, kRowInBytes = 2 * kStickInBytes, kPart = kRows * kRowInBytes;
+  constexpr int64_t kNumbers = 1 << 20, kOut = 2 << 20;
+  std::vector<sdsc::Dim> dims = {dim("mb", kRows), dim("out", 128)};
+  auto rows = [](int64_t offset) {
+    Placed p{{"out", "mb"}, "out", {1, 1}};
+    p.offset = offset;
+    return p;
+  };
+  for (Bench *bench : {&fast, &general}) {
+    for (int64_t r = 0; r < kRows; ++r)
+      reinterpret_cast<int32_t *>(bench->data + kNumbers)[r] = int32_t(2 * r + 1);
+    int64_t table = bench->scratch - bench->base;
+    Placed numbers{{"mb"}, "mb", {1}};
+    numbers.format = DataFormat::SENUINT32;
+    numbers.offset = kNumbers;
+    std::vector<sdsc::Descriptor> list = {
+        make(*bench, "relufwd", dims, {rows(0), rows(table)}, false, {}),
+        make(*bench, "relufwd", dims, {rows(kPart), rows(table + kPart)}, false, {}),
+        make(*bench, "identity", dims, {numbers, rows(table), rows(kOut)}, false, {})};
+    sdsc::Descriptor &gather = list.back();
+    gather.format = DataFormat::SEN169_FP16;
+    gather.inputs = {1};
+    gather.indexTensors = {0};
+    gather.tensors[0].indirection = sdsc::Indirection::IndexTensor;
+    gather.tensors[0].relatedAllocation = "allocate-Tensor1_hbm";
+    gather.tensors[1].indirection = sdsc::Indirection::ValueTensor;
+    gather.tensors[1].relatedAllocation = "allocate-Tensor0_hbm";
+    gather.tensors[1].maxDimSizes = {-1, 1};
+    std::vector<LaunchRequest> launches;
+    for (const sdsc::Descriptor &d : list)
+      launches.push_back({&d, "op", [](int64_t) { return std::nullopt; }});
+    auto error = bench->emulator->execute(std::move(launches), /*isEnd=*/true);
+    ASSERT_FALSE(error) << error->message;
+    for (int64_t r = 0; r < kRows; ++r)
+      for (int64_t i = 0; i < 128; ++i) {
+        auto *codes = reinterpret_cast<const uint16_t *>(bench->data);
+        float x = decodeDL16(codes[(2 * r + 1) * 128 + i]);
+        float got = decodeDL16(codes[kOut / 2 + r * 128 + i]);
+        EXPECT_EQ(got, std::max(x, 0.0f)) << r << ", " << i;
+      }
+  }
+}
+
 /// Distance in codes, the sign apart.
 int64_t codesApart(uint16_t a, uint16_t b) {
   auto order = [](uint16_t code) {
