@@ -7,6 +7,7 @@
 # (SPYRE_TEST_INSTALLED). Each test has a cache of its own.
 """Fixtures of the Python package's tests."""
 
+import json
 import os
 import pathlib
 import sys
@@ -20,6 +21,7 @@ if "SPYRE_TEST_INSTALLED" not in os.environ:
 
 import spyre_mlir  # noqa: E402
 
+SKIPS = json.loads((pathlib.Path(__file__).parent / "skips.json").read_text())["reasons"]
 DATA = pathlib.Path(os.environ.get("SPYRE_TEST_DATA", ROOT / "test" / "data"))
 
 ADD = """

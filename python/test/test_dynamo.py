@@ -12,9 +12,10 @@ import threading
 import warnings
 
 import pytest
+from conftest import SKIPS
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("torch_mlir")
+torch = pytest.importorskip("torch", reason=SKIPS["torch"])
+pytest.importorskip("torch_mlir", reason=SKIPS["torch"])
 
 import spyre_mlir.dynamo as dynamo  # noqa: E402
 

@@ -11,9 +11,10 @@ import subprocess
 import sys
 
 import pytest
+from conftest import SKIPS
 
-pytest.importorskip("torch")
-pytest.importorskip("torch_mlir")
+pytest.importorskip("torch", reason=SKIPS["torch"])
+pytest.importorskip("torch_mlir", reason=SKIPS["torch"])
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 

@@ -15,8 +15,8 @@ import pytest
 import spyre_mlir
 from conftest import ADD, ROOT
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("torch_mlir")
+torch = pytest.importorskip("torch", reason=SKIPS["torch"])
+pytest.importorskip("torch_mlir", reason=SKIPS["torch"])
 
 HERE = pathlib.Path(__file__).resolve()
 
