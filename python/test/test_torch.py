@@ -13,7 +13,7 @@ import sys
 import numpy as np
 import pytest
 import spyre_mlir
-from conftest import ADD, ROOT
+from conftest import ADD, ROOT, SKIPS
 
 torch = pytest.importorskip("torch", reason=SKIPS["torch"])
 pytest.importorskip("torch_mlir", reason=SKIPS["torch"])
