@@ -28,18 +28,6 @@ constexpr int kMinChainCores = 8;
 /// Local values of one block: they should stay in the second-level cache.
 constexpr int64_t kBlockInBytes = 192 << 10;
 
-/// Bytes and count of the steps between sticks, large ones first.
-std::vector<std::pair<int64_t, int64_t>> getSteps(const Operand &operand) {
-  std::vector<std::pair<int64_t, int64_t>> steps;
-  for (const OperandDim &dim : operand.dims) {
-    int64_t count = dim.inStick ? (dim.extent + dim.perStick - 1) / dim.perStick : dim.extent;
-    if (dim.unit > 0 && count > 1)
-      steps.emplace_back(dim.unit, count);
-  }
-  std::sort(steps.rbegin(), steps.rend());
-  return steps;
-}
-
 bool isScratch(const Operand &operand) {
   return operand.isLX() || std::all_of(operand.block.begin(), operand.block.end(),
                                        [](Block *b) { return b->getUse() == BlockUse::Scratch; });
@@ -48,8 +36,7 @@ bool isScratch(const Operand &operand) {
 } // namespace
 
 bool Chain::Value::liesAt(const Operand &other) const {
-  return operand->isLX() == other.isLX() && operand->start == other.start &&
-         steps == getSteps(other);
+  return liesWith({&other, getSteps(other)});
 }
 
 bool Chain::Value::liesWith(const Value &other) const {

@@ -58,20 +58,25 @@ bool spyre::runtime::haveSameSteps(const Operand &a, const Operand &b) {
 
 static int64_t floorDiv(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
+std::vector<std::pair<int64_t, int64_t>> spyre::runtime::getSteps(const Operand &operand) {
+  std::vector<std::pair<int64_t, int64_t>> steps;
+  for (const OperandDim &dim : operand.dims) {
+    int64_t count = dim.inStick ? (dim.extent + dim.perStick - 1) / dim.perStick : dim.extent;
+    if (dim.unit > 0 && count > 1)
+      steps.emplace_back(dim.unit, count);
+  }
+  std::sort(steps.rbegin(), steps.rend());
+  return steps;
+}
+
 OverlapTest::OverlapTest(const Operand &a, const Operand &b)
     : endA(a.endOffset), endB(b.endOffset), sameSteps(haveSameSteps(a, b)) {
   if (!sameSteps)
     return;
-  for (const OperandDim &dim : a.dims) {
-    int64_t count = dim.inStick ? (dim.extent + dim.perStick - 1) / dim.perStick : dim.extent;
-    if (dim.unit > 0 && count > 1)
-      steps.push_back({dim.unit, count});
-  }
-  std::sort(steps.begin(), steps.end(),
-            [](const Step &a, const Step &b) { return a.unit > b.unit; });
+  steps = getSteps(a);
   spans.assign(steps.size() + 1, kStickInBytes);
   for (size_t i = steps.size(); i-- > 0;)
-    spans[i] = spans[i + 1] + (steps[i].count - 1) * steps[i].unit;
+    spans[i] = spans[i + 1] + (steps[i].second - 1) * steps[i].first;
 }
 
 /// Whether two sets of sticks with the same steps meet, the second \p distance bytes

@@ -88,6 +88,9 @@ struct Walk {
   }
 };
 
+/// Bytes and count of the steps between an operand's sticks, large ones first.
+std::vector<std::pair<int64_t, int64_t>> getSteps(const Operand &operand);
+
 /// Whether elements of \p a and \p b at the same place of the operation are a
 /// constant distance apart on all cores.
 bool haveSameSteps(const Operand &a, const Operand &b);
@@ -100,14 +103,11 @@ public:
   bool mayOverlap(int64_t startA, int64_t startB) const;
 
 private:
-  struct Step {
-    int64_t unit, count;
-  };
   bool meet(size_t level, int64_t distance, int &budget) const;
   int64_t endA, endB;
   bool sameSteps;
-  std::vector<Step> steps;    ///< of both, if they are the same, large ones first
-  std::vector<int64_t> spans; ///< of what the steps from a level on reach
+  std::vector<std::pair<int64_t, int64_t>> steps; ///< of both, if they are the same
+  std::vector<int64_t> spans;                     ///< of what the steps from a level on reach
 };
 
 /// Whether a core's \p a and its \p b may share a stick.

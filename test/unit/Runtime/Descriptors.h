@@ -91,6 +91,19 @@ inline sdsc::Constant constant(const std::string &name, double value,
   return {name, format, bits};
 }
 
+/// Makes a gather of a copy: tensor 0 has the numbers of the rows of tensor 1, whose first
+/// dim they address.
+inline void makeGather(sdsc::Descriptor &d) {
+  d.format = d.tensors[1].format;
+  d.inputs = {1};
+  d.indexTensors = {0};
+  d.tensors[0].indirection = sdsc::Indirection::IndexTensor;
+  d.tensors[0].relatedAllocation = "allocate-Tensor1_hbm";
+  d.tensors[1].indirection = sdsc::Indirection::ValueTensor;
+  d.tensors[1].relatedAllocation = "allocate-Tensor0_hbm";
+  d.tensors[1].maxDimSizes = {-1, 1};
+}
+
 } // namespace spyre::runtime::test
 
 #endif // SPYRE_TEST_UNIT_RUNTIME_DESCRIPTORS_H

@@ -327,14 +327,7 @@ TEST_F(EmulatorTest, GatherReadsRowsByNumberAndChecksTheNumbers) {
         return out;
       }};
   auto d = makeDescriptor("identity", {dim("mb", kRows), dim("out", 128)}, {where, values, result});
-  d.format = values.format;
-  d.inputs = {1};
-  d.indexTensors = {0};
-  d.tensors[0].indirection = sdsc::Indirection::IndexTensor;
-  d.tensors[0].relatedAllocation = "allocate-Tensor1_hbm";
-  d.tensors[1].indirection = sdsc::Indirection::ValueTensor;
-  d.tensors[1].relatedAllocation = "allocate-Tensor0_hbm";
-  d.tensors[1].maxDimSizes = {-1, 1};
+  makeGather(d);
   auto error = execute(d);
   ASSERT_FALSE(error) << error->message;
   for (int64_t r = 0; r < kRows; ++r)

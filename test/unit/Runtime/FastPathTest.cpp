@@ -194,6 +194,29 @@ protected:
     return true;
   }
 
+  static std::vector<LaunchRequest> getLaunches(const std::vector<sdsc::Descriptor> &list) {
+    std::vector<LaunchRequest> launches;
+    for (const sdsc::Descriptor &d : list)
+      launches.push_back({&d, "op", [](int64_t) { return std::nullopt; }});
+    return launches;
+  }
+
+  /// Runs a list on each bench, in general one by one, and compares all of memory.
+  void compareSequences(const std::vector<sdsc::Descriptor> (&lists)[3], bool isEnd, int round) {
+    Bench *benches[] = {&fast, &general, &alone};
+    for (int i = 0; i < 3; ++i) {
+      std::optional<Error> error;
+      if (i == 1)
+        for (const sdsc::Descriptor &d : lists[i])
+          error = error ? error : execute(*benches[i], d);
+      else
+        error = benches[i]->emulator->execute(getLaunches(lists[i]), isEnd);
+      ASSERT_FALSE(error) << error->message;
+    }
+    ASSERT_EQ(std::memcmp(fast.data, general.data, kArena), 0) << "round " << round;
+    ASSERT_EQ(std::memcmp(fast.data, alone.data, kArena), 0) << "round " << round;
+  }
+
   std::string lastError;
 };
 
@@ -408,21 +431,8 @@ TEST_F(FastPathTest, SequencesAreAsOneByOne) {
       for (int i = 0; i < 3; ++i)
         lists[i].push_back(make(*benches[i], op, dims, placed, reduces, {}));
     }
-    for (int i = 0; i < 3; ++i) {
-      // Scratchpads hold what was there: the same on all.
-      std::vector<LaunchRequest> launches;
-      for (const sdsc::Descriptor &d : lists[i])
-        launches.push_back({&d, "op", [](int64_t) { return std::nullopt; }});
-      std::optional<Error> error;
-      if (i == 1)
-        for (const sdsc::Descriptor &d : lists[i])
-          error = error ? error : execute(*benches[i], d);
-      else
-        error = benches[i]->emulator->execute(launches);
-      ASSERT_FALSE(error) << error->message;
-    }
-    ASSERT_EQ(std::memcmp(fast.data, general.data, kArena), 0) << "round " << round;
-    ASSERT_EQ(std::memcmp(fast.data, alone.data, kArena), 0) << "round " << round;
+    // Scratchpads hold what was there: the same on all.
+    ASSERT_NO_FATAL_FAILURE(compareSequences(lists, /*isEnd=*/false, round));
   }
 }
 
@@ -501,20 +511,7 @@ TEST_F(FastPathTest, ChainsLeaveTheirResults) {
         lists[i].push_back(make(*benches[i], op, dims, placed, reduces, {}));
       target.holds = result;
     }
-    for (int i = 0; i < 3; ++i) {
-      std::vector<LaunchRequest> launches;
-      for (const sdsc::Descriptor &d : lists[i])
-        launches.push_back({&d, "op", [](int64_t) { return std::nullopt; }});
-      std::optional<Error> error;
-      if (i == 1)
-        for (const sdsc::Descriptor &d : lists[i])
-          error = error ? error : execute(*benches[i], d);
-      else
-        error = benches[i]->emulator->execute(std::move(launches), /*isEnd=*/true);
-      ASSERT_FALSE(error) << error->message;
-    }
-    ASSERT_EQ(std::memcmp(fast.data, general.data, kArena), 0) << "round " << round;
-    ASSERT_EQ(std::memcmp(fast.data, alone.data, kArena), 0) << "round " << round;
+    ASSERT_NO_FATAL_FAILURE(compareSequences(lists, /*isEnd=*/true, round));
   }
 }
 
@@ -539,19 +536,8 @@ TEST_F(FastPathTest, GathersComeAfterAllThatWriteTheirTable) {
         make(*bench, "relufwd", dims, {rows(0), rows(table)}, false, {}),
         make(*bench, "relufwd", dims, {rows(kPart), rows(table + kPart)}, false, {}),
         make(*bench, "identity", dims, {numbers, rows(table), rows(kOut)}, false, {})};
-    sdsc::Descriptor &gather = list.back();
-    gather.format = DataFormat::SEN169_FP16;
-    gather.inputs = {1};
-    gather.indexTensors = {0};
-    gather.tensors[0].indirection = sdsc::Indirection::IndexTensor;
-    gather.tensors[0].relatedAllocation = "allocate-Tensor1_hbm";
-    gather.tensors[1].indirection = sdsc::Indirection::ValueTensor;
-    gather.tensors[1].relatedAllocation = "allocate-Tensor0_hbm";
-    gather.tensors[1].maxDimSizes = {-1, 1};
-    std::vector<LaunchRequest> launches;
-    for (const sdsc::Descriptor &d : list)
-      launches.push_back({&d, "op", [](int64_t) { return std::nullopt; }});
-    auto error = bench->emulator->execute(std::move(launches), /*isEnd=*/true);
+    makeGather(list.back());
+    auto error = bench->emulator->execute(getLaunches(list), /*isEnd=*/true);
     ASSERT_FALSE(error) << error->message;
     for (int64_t r = 0; r < kRows; ++r)
       for (int64_t i = 0; i < 128; ++i) {
