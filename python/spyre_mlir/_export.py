@@ -91,12 +91,25 @@ def _check_devices(module, leaves):
             raise ExportError(f"example argument {i} is on device {leaf.device}; examples are on the CPU")
 
 
+def import_graph(graph: torch.fx.Graph, name: str):
+    """(the text of a graph of ATen operations, () -> the text with source locations), by torch-mlir."""
+    from torch_mlir import ir
+    from torch_mlir.dialects import torch as torch_dialect
+    from torch_mlir.extras.fx_importer import FxImporter
+
+    context = ir.Context()
+    torch_dialect.register_dialect(context)
+    importer = FxImporter(context=context)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        importer.import_stateless_graph(graph, func_name=name)
+    return str(importer.module), lambda: importer.module.operation.get_asm(enable_debug_info=True)
+
+
 def export(function, args, kwargs, name="main") -> Exported:
     """Raises ExportError where PyTorch or torch-mlir has no program."""
     try:
-        from torch_mlir import ir
-        from torch_mlir.dialects import torch as torch_dialect
-        from torch_mlir.extras.fx_importer import FxImporter
+        import torch_mlir  # noqa: F401: before the work of exporting
     except ImportError as error:
         raise ExportError(f"importing PyTorch programs needs torch-mlir: {error}") from error
     module = function if isinstance(function, torch.nn.Module) else _Function(function)
@@ -111,17 +124,10 @@ def export(function, args, kwargs, name="main") -> Exported:
     except Exception as error:
         raise ExportError(f"torch.export has no program for it: {error}") from error
     graph, plan = _prepare(program, module, leaves)
-    context = ir.Context()
-    torch_dialect.register_dialect(context)
-    importer = FxImporter(context=context)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            importer.import_stateless_graph(graph, func_name=name)
-        text = str(importer.module)
+        text, located = import_graph(graph, name)
     except Exception as error:
         raise ExportError(f"torch-mlir cannot import the program: {error}") from error
-    located = lambda: importer.module.operation.get_asm(enable_debug_info=True)
     return Exported(text, located, in_spec=in_spec, out_spec=program.call_spec.out_spec, **plan)
 
 

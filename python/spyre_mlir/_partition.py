@@ -334,9 +334,7 @@ class PartitionedGraph:
 
 def _import(module, weights):
     """(text, () -> text with locations, the results' values) of a part, its weights first."""
-    from torch_mlir import ir
-    from torch_mlir.dialects import torch as torch_dialect
-    from torch_mlir.extras.fx_importer import FxImporter
+    from ._export import import_graph
 
     source = module.graph
     graph = torch.fx.Graph()
@@ -360,12 +358,8 @@ def _import(module, weights):
             outputs = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
             results = [output.meta["val"] for output in outputs]
             copied[node].args = (tuple(copied[output] for output in outputs),)
-    context = ir.Context()
-    torch_dialect.register_dialect(context)
-    importer = FxImporter(context=context)
     try:
-        importer.import_stateless_graph(graph, func_name="main")
-        text = str(importer.module)
+        text, located = import_graph(graph, "main")
     except Exception as error:
         raise CompileError([Diagnostic("error", f"torch-mlir cannot import it: {error}")], "the graph") from error
-    return text, lambda: importer.module.operation.get_asm(enable_debug_info=True), results
+    return text, located, results
