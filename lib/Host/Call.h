@@ -24,14 +24,14 @@ namespace spyre::host {
 
 class Call {
 public:
-  Call(std::span<const Argument> arguments, Array &result) : result(result), arguments(arguments) {}
+  Call(std::span<const Argument> arguments, std::vector<Array> &results)
+      : results(results), result(results.front()), arguments(arguments) {}
 
-  Array &result;
+  std::vector<Array> &results;
+  Array &result; ///< the first
 
   size_t getNumArguments() const { return arguments.size(); }
-  bool isGiven(size_t i) const {
-    return i < arguments.size() && !std::holds_alternative<std::monostate>(arguments[i]);
-  }
+  bool isGiven(size_t i) const { return i < arguments.size() && !arguments[i].isNone(); }
   /// Argument \p i, or null (and the reason set).
   const Array *getArray(size_t i);
   std::optional<int64_t> getInt(size_t i);
@@ -47,7 +47,7 @@ public:
   /// Argument \p i is an array of floats or a float.
   bool isFloat(size_t i) const;
   std::string getText(size_t i) const;
-  const std::vector<Array> *getArrays(size_t i);
+  std::optional<std::vector<const Array *>> getArrays(size_t i);
 
   /// Sets the reason; returns false.
   bool refuse(std::string reason) {
@@ -60,6 +60,7 @@ public:
   /// Element \p i of the result becomes \p value, rounded.
   void set(int64_t i, double value);
   void set(int64_t i, int64_t value);
+  void set(int64_t i, std::complex<double> value);
   /// The same from element \p from of \p source.
   void copy(int64_t i, const Array &source, int64_t from);
 

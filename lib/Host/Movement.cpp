@@ -170,7 +170,7 @@ static bool flip(Call &call) {
 /// Arrays one behind the other; \p isNewDim: each is one place of a new dim.
 static Function join(bool isNewDim) {
   return [isNewDim](Call &call) {
-    const std::vector<Array> *parts = call.getArrays(0);
+    std::optional<std::vector<const Array *>> parts = call.getArrays(0);
     std::optional<int64_t> dim = parts ? call.getIntOr(1, 0) : std::nullopt;
     dim = dim ? normalizeDim(*dim, call.result.shape.size()) : dim;
     if (!dim)
@@ -180,16 +180,16 @@ static Function join(bool isNewDim) {
       inner *= call.result.shape[d];
     for (int64_t d = 0; d < *dim; ++d)
       outer *= call.result.shape[d];
-    for (const Array &part : *parts) {
-      int64_t count = part.getNumElements();
+    for (const Array *part : *parts) {
+      int64_t count = part->getNumElements();
       // Joining skips empty tensors of any shape.
       if (count == 0)
         continue;
-      int64_t size = isNewDim ? 1 : part.shape.empty() ? 0 : part.shape[*dim];
+      int64_t size = isNewDim ? 1 : part->shape.empty() ? 0 : part->shape[*dim];
       if (size * inner * outer != count || begin + size > rows)
         return call.refuse("a part does not fit");
       for (int64_t i = 0; i < count; ++i)
-        call.copy((i / (size * inner) * rows + begin) * inner + i % (size * inner), part, i);
+        call.copy((i / (size * inner) * rows + begin) * inner + i % (size * inner), *part, i);
       begin += size;
     }
     return begin == rows || call.refuse("the parts do not fill the result");

@@ -15,12 +15,9 @@
 #include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
 #include "spyre/Host/Evaluate.h"
-#include "spyre/Numerics/FP8.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
-
-#include <cstring>
 
 namespace mlir::spyre {
 #define GEN_PASS_DEF_SPYREFOLDTORCHCONSTANTS
@@ -42,44 +39,6 @@ static constexpr int64_t kMaxElements = int64_t(1) << 22;
 //===----------------------------------------------------------------------===//
 // Arrays and attributes
 //===----------------------------------------------------------------------===//
-
-/// Element \p i of \p bytes, elements of \p dtype one behind the other, into \p array.
-static void readElement(host::Array &array, const char *bytes, int64_t i) {
-  auto read = [&](auto value) {
-    std::memcpy(&value, bytes + i * static_cast<int64_t>(sizeof(value)), sizeof(value));
-    return value;
-  };
-  switch (array.dtype) {
-  case HostType::Float16:
-    array.numbers[i] = ::spyre::decodeSmallFloat(::spyre::kBinary16, read(uint16_t()));
-    break;
-  case HostType::BFloat16:
-    array.numbers[i] = ::spyre::decodeSmallFloat(::spyre::kBFloat16, read(uint16_t()));
-    break;
-  case HostType::Float32:
-    array.numbers[i] = read(float());
-    break;
-  case HostType::Float64:
-    array.numbers[i] = read(double());
-    break;
-  case HostType::Int8:
-    array.integers[i] = read(int8_t());
-    break;
-  case HostType::UInt8:
-  case HostType::Bool:
-    array.integers[i] = read(uint8_t());
-    break;
-  case HostType::Int16:
-    array.integers[i] = read(int16_t());
-    break;
-  case HostType::Int32:
-    array.integers[i] = read(int32_t());
-    break;
-  default:
-    array.integers[i] = read(int64_t());
-    break;
-  }
-}
 
 /// The type that an array of torch's element type \p element is computed in.
 static std::optional<HostType> getComputedType(Type element) {
@@ -116,10 +75,7 @@ static std::optional<host::Array> toArray(ElementsAttr elements, Type element,
   int64_t count = type.getNumElements();
   if (!dtype || count > kMaxLiteralElements)
     return std::nullopt;
-  host::Array array;
-  array.dtype = *dtype;
-  array.shape.assign(type.getShape().begin(), type.getShape().end());
-  (array.isFloat() ? array.numbers.resize(count) : array.integers.resize(count));
+  host::Array array = host::makeArray(*dtype, {type.getShape().begin(), type.getShape().end()});
   if (auto dense = dyn_cast<DenseElementsAttr>(elements)) {
     if (array.isFloat()) {
       for (auto [i, value] : llvm::enumerate(dense.getValues<APFloat>())) {
@@ -141,9 +97,7 @@ static std::optional<host::Array> toArray(ElementsAttr elements, Type element,
   if (!blob ||
       static_cast<int64_t>(blob->getData().size()) != count * ::spyre::getWidthInBytes(array.dtype))
     return std::nullopt;
-  for (int64_t i = 0; i < count; ++i)
-    readElement(array, blob->getData().data(), i);
-  return array;
+  return host::fromBytes(*dtype, std::move(array.shape), blob->getData().data());
 }
 
 static DenseElementsAttr toAttribute(const host::Array &array, RankedTensorType type) {
@@ -300,13 +254,13 @@ void ConstantFolder::foldNumber(Operation *op) {
     return;
   host::Argument argument = getArgument(op->getOperand(0));
   double number;
-  if (auto *array = std::get_if<host::Array>(&argument); array && array->getNumElements() == 1)
+  if (const host::Array *array = argument.getArray(); array && array->getNumElements() == 1)
     number = array->getNumber(0);
-  else if (auto *truth = std::get_if<bool>(&argument))
+  else if (const bool *truth = argument.getBool())
     number = *truth;
-  else if (auto *integer = std::get_if<int64_t>(&argument))
+  else if (const int64_t *integer = argument.getInt())
     number = static_cast<double>(*integer);
-  else if (auto *value = std::get_if<double>(&argument))
+  else if (const double *value = argument.getFloat())
     number = *value;
   else
     return;
@@ -355,8 +309,7 @@ void ConstantFolder::fold(Operation *op) {
   std::vector<host::Argument> arguments;
   for (Value operand : op->getOperands()) {
     arguments.push_back(getArgument(operand));
-    bool isUnknown = std::holds_alternative<host::Unknown>(arguments.back());
-    if (isUnknown && !(arguments.size() == 1 && readsTypeOnly(name)))
+    if (arguments.back().isUnknown() && !(arguments.size() == 1 && readsTypeOnly(name)))
       return;
   }
   std::variant<host::Array, std::string> result =

@@ -20,11 +20,11 @@ using namespace spyre::host;
 namespace {
 Array ints(std::vector<int64_t> shape, std::vector<int64_t> values,
            HostType dtype = HostType::Int64) {
-  return {dtype, std::move(shape), {}, std::move(values)};
+  return {dtype, std::move(shape), {}, std::move(values), {}};
 }
 Array floats(std::vector<int64_t> shape, std::vector<double> values,
              HostType dtype = HostType::Float32) {
-  return {dtype, std::move(shape), std::move(values), {}};
+  return {dtype, std::move(shape), std::move(values), {}, {}};
 }
 
 Array run(std::string_view name, std::vector<Argument> arguments, HostType dtype,
