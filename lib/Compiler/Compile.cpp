@@ -12,6 +12,7 @@
 #include "spyre/Compiler/Compile.h"
 
 #include "spyre/Compiler/ConstantData.h"
+#include "spyre/Compiler/HostChoice.h"
 #include "spyre/Compiler/Pipelines.h"
 #include "spyre/Compiler/PlanFacts.h"
 #include "spyre/Compiler/ProgramGraph.h"
@@ -82,6 +83,10 @@ private:
   static std::string print(ModuleOp part, bool elide);
   /// The module, or all bundles.
   SmallVector<ModuleOp> getParts();
+  /// From functions of torch, or a later level, to descriptors; fills the graph.
+  LogicalResult lower(int level, bool fromTorch);
+  /// The same with the host for what the device cannot do.
+  LogicalResult lowerWithHost();
   LogicalResult write(const std::string &outputDirectory);
   LogicalResult writeReport();
   /// Notes what the module consists of after a stage, if there is to be a report.
@@ -108,6 +113,8 @@ private:
   OwningOpRef<ModuleOp> module;
   ::spyre::compiler::ProgramGraph graph;
   unsigned stageIndex = 0;
+  /// Modules that the last stage failed for.
+  SmallVector<ModuleOp> failedParts;
   /// What the callers of the planned bundles pass.
   std::vector<runtime::LaunchSpec> launchSpecs;
   /// Elements of the constants that are arguments, by bundle and array name.
@@ -238,8 +245,12 @@ LogicalResult Compilation::runStage(StringRef name, function_ref<void(OpPassMana
   build(pm);
   // All bundles, whatever happens to one: all errors in one run.
   bool ok = true;
+  failedParts.clear();
   for (ModuleOp part : getParts())
-    ok &= succeeded(pm.run(part));
+    if (failed(pm.run(part))) {
+      ok = false;
+      failedParts.push_back(part);
+    }
   if (!ok)
     return failure();
   stats.stages.emplace_back(name.str(), secondsSince(start));
@@ -278,17 +289,24 @@ LogicalResult Compilation::writeKernel(::spyre::AtomicDirectory &directory, size
 }
 
 LogicalResult Compilation::writeConstants(::spyre::AtomicDirectory &directory) {
-  for (const auto &[key, elements] : constants) {
+  auto writeConstant = [&](ElementsAttr elements, const std::string &file) -> LogicalResult {
     std::optional<::spyre::npz::Array> array = ::spyre::compiler::toArray(elements);
     if (!array)
       return fail("the elements of a constant of type " + Twine(toString(elements.getType())) +
                   " are not in the input; export the module with its constants");
     std::string bytes = ::spyre::npz::serializeNpy(*array);
-    std::string file = ::spyre::compiler::getConstantFile(graph, key.first, key.second);
     if (auto message =
             directory.write(file, [&](std::ostream &os) { os.write(bytes.data(), bytes.size()); }))
       return fail(*message);
-  }
+    return success();
+  };
+  for (const auto &[key, elements] : constants)
+    if (failed(writeConstant(elements,
+                             ::spyre::compiler::getConstantFile(graph, key.first, key.second))))
+      return failure();
+  for (const ::spyre::compiler::HostConstant &constant : graph.constants)
+    if (failed(writeConstant(constant.elements, "constants/" + constant.array.name + ".npy")))
+      return failure();
   return success();
 }
 
@@ -298,6 +316,11 @@ LogicalResult Compilation::write(const std::string &outputDirectory) {
     return fail("the program's arguments have no roles; it cannot be launched as a program");
   runtime::Program program = ::spyre::compiler::makeProgram(graph, launchSpecs, options.device);
   program.target = options.target;
+  stats.hostCalls = runtime::countHostCalls(program);
+  for (const runtime::ProgramStep &step : program.steps)
+    if (const auto *call = std::get_if<runtime::HostCall>(&step.content);
+        call && stats.hostCalls.count(call->function))
+      stats.hostFacts.push_back({call->function, call->reason, call->location});
   ::spyre::AtomicDirectory directory;
   if (auto message = directory.open(outputDirectory, {"program.json"}))
     return fail(*message);
@@ -346,41 +369,96 @@ void Compilation::collectFacts() {
     }
 }
 
-LogicalResult Compilation::run(std::unique_ptr<llvm::MemoryBuffer> input,
-                               const std::string &outputDirectory) {
-  Clock::time_point start = Clock::now();
-  if (failed(parse(std::move(input))) || failed(dump("input")))
-    return failure();
+LogicalResult Compilation::lower(int level, bool fromTorch) {
   ::spyre::compiler::LowerOptions lower;
   lower.optLevel = options.optLevel;
   lower.cores = options.cores;
-  int level = getLevel(*module);
-  if (failed(markWeights(*module, options.weights)))
-    return failure();
   mlir::spyre::SpyreVerifyProvenanceOptions provenance;
-  provenance.operations = isFromTorch(*module);
+  provenance.operations = fromTorch;
   auto l1 = [&](OpPassManager &pm) { ::spyre::compiler::buildL1Stage(pm); };
   auto l2 = [&](OpPassManager &pm) { ::spyre::compiler::buildL2Stage(pm, lower); };
   auto l3 = [&](OpPassManager &pm) {
     ::spyre::compiler::buildL3Stage(pm, lower, /*hasBuffers=*/level == 3);
     pm.addPass(mlir::spyre::createSpyreVerifyProvenance(provenance));
   };
-  if (level == 1 && options.optLevel > 0 && failed(runStage("layers", [](OpPassManager &pm) {
-        pm.addPass(mlir::spyre::createSpyreOutlineLayers());
-      })))
+  FailureOr<::spyre::compiler::ProgramGraph> split =
+      ::spyre::compiler::splitProgram(std::move(module));
+  if (failed(split))
     return failure();
-  graph = ::spyre::compiler::splitProgram(std::move(module));
+  graph = std::move(*split);
   if ((level < 2 && failed(runStage("l1", l1))) || (level < 3 && failed(runStage("l2", l2))) ||
       failed(runStage("planned", l3)))
     return failure();
   collectFacts();
-  LogicalResult emitted = options.target == "ktir"
-                              ? runStage("ktir", ::spyre::compiler::buildKTIRPipeline)
-                              : runStage("superdsc", [&](OpPassManager &pm) {
-                                  ::spyre::compiler::buildSuperDSCPipeline(pm, lower);
-                                  pm.addPass(mlir::spyre::createSpyreVerifyProvenance(provenance));
-                                });
-  if (failed(emitted))
+  if (options.target == "ktir")
+    return runStage("ktir", ::spyre::compiler::buildKTIRPipeline);
+  return runStage("superdsc", [&](OpPassManager &pm) {
+    ::spyre::compiler::buildSuperDSCPipeline(pm, lower);
+    pm.addPass(mlir::spyre::createSpyreVerifyProvenance(provenance));
+  });
+}
+
+LogicalResult Compilation::lowerWithHost() {
+  // What is known is computed first: nobody has to be asked for it.
+  if (failed(runStage("constants", [](OpPassManager &pm) {
+        pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreRefineTorchShapes());
+        pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreFoldTorchConstants());
+      })))
+    return failure();
+  ::spyre::compiler::HostChoice choice(std::move(module), options.host);
+  const ::spyre::compiler::CompileStats statsBefore = stats;
+  const size_t reportStagesBefore = reportStages.size();
+  const unsigned stageBefore = stageIndex;
+  // Each attempt sends an operation to the host at least; what one report lists goes at once.
+  constexpr int kMostAttempts = 32;
+  for (int attempt = 1;; ++attempt) {
+    std::vector<Diagnostic> said;
+    bool lowered = false, isSplit = true;
+    {
+      ScopedDiagnosticHandler listener(&context, [&](Diagnostic &diagnostic) {
+        said.push_back(std::move(diagnostic));
+        return success();
+      });
+      module = choice.getProgram();
+      if (choice.needsSplit())
+        isSplit = succeeded(runStage("host", [](OpPassManager &pm) {
+          mlir::spyre::SpyreSplitHostOptions split;
+          split.force = true;
+          pm.addPass(mlir::spyre::createSpyreSplitHost(split));
+        }));
+      lowered = isSplit && succeeded(lower(/*level=*/1, /*fromTorch=*/true));
+    }
+    bool again =
+        !lowered && isSplit && attempt < kMostAttempts && choice.learn(said, failedParts);
+    if (!again) {
+      for (Diagnostic &diagnostic : said)
+        context.getDiagEngine().emit(std::move(diagnostic));
+      return success(lowered);
+    }
+    stats = statsBefore;
+    reportStages.resize(reportStagesBefore);
+    stageIndex = stageBefore;
+    graph = {};
+    launchSpecs.clear();
+    constants.clear();
+  }
+}
+
+LogicalResult Compilation::run(std::unique_ptr<llvm::MemoryBuffer> input,
+                               const std::string &outputDirectory) {
+  Clock::time_point start = Clock::now();
+  if (failed(parse(std::move(input))) || failed(dump("input")))
+    return failure();
+  int level = getLevel(*module);
+  if (failed(markWeights(*module, options.weights)))
+    return failure();
+  bool fromTorch = isFromTorch(*module);
+  if (level == 1 && options.optLevel > 0 && failed(runStage("layers", [](OpPassManager &pm) {
+        pm.addPass(mlir::spyre::createSpyreOutlineLayers());
+      })))
+    return failure();
+  bool mayUseHost = level == 1 && fromTorch && options.host != ::spyre::compiler::HostPolicy::None;
+  if (failed(mayUseHost ? lowerWithHost() : lower(level, fromTorch)))
     return failure();
   stats.numBundles = static_cast<int64_t>(graph.bundles.size());
   if (failed(write(outputDirectory)) || failed(writeReport()))
@@ -420,7 +498,21 @@ std::string toJson(const CompileStats &stats) {
     w.field("device_ops", stats.numDeviceOps);
     w.key("host_calls");
     w.beginObject();
+    for (const auto &[function, count] : stats.hostCalls)
+      w.field(function, count);
     w.endObject();
+    if (!stats.hostFacts.empty()) {
+      w.key("host_reasons");
+      w.beginArray();
+      for (const HostCallFact &fact : stats.hostFacts) {
+        w.beginArray();
+        w.value(fact.function);
+        w.value(fact.reason);
+        w.value(fact.location);
+        w.endArray();
+      }
+      w.endArray();
+    }
     w.field("hbm_read_bytes", stats.hbmReadInBytes);
     w.field("hbm_write_bytes", stats.hbmWriteInBytes);
     w.field("lx_bytes_peak", stats.lxPeakInBytes);

@@ -35,6 +35,10 @@ spyre::compiler::CompileFlags::CompileFlags(cl::OptionCategory &category)
               cl::desc("Arguments that are weights, e.g. in1,in3-in9: laid out on the device as "
                        "their readers want them"),
               cl::value_desc("list"), cl::cat(category)),
+      host("host",
+           cl::desc("Operations that may run on the host: none, table (default: those of the "
+                    "runtime's own host functions), any (PyTorch runs them)"),
+           cl::init("table"), cl::cat(category)),
       dumpStages("dump-stages", cl::desc("Write the program after each stage into this folder"),
                  cl::value_desc("dir"), cl::cat(category)),
       report("report", cl::desc("Write an HTML page about the compiled program"),
@@ -88,6 +92,8 @@ spyre::compiler::makeOptions(const CompileFlagValues &flags) {
   if (flags.cores < 0 || flags.cores > found->getNumCores())
     return "--cores=" + std::to_string(flags.cores) + ": the device has " +
            std::to_string(found->getNumCores()) + " cores";
+  if (flags.host != "none" && flags.host != "table" && flags.host != "any")
+    return "--host=" + flags.host + ": known choices are none, table and any";
   if (!parseWeights(flags.weights, options.weights))
     return "--weights=" + flags.weights +
            ": a list of arguments or ranges is wanted, e.g. in1,in3-in9";
@@ -97,6 +103,9 @@ spyre::compiler::makeOptions(const CompileFlagValues &flags) {
   options.target = flags.target;
   options.superdscForm = flags.form;
   options.superdscProvenance = flags.provenance;
+  options.host = flags.host == "none"  ? HostPolicy::None
+                 : flags.host == "any" ? HostPolicy::Any
+                                       : HostPolicy::Table;
   options.pretty = flags.pretty;
   options.dumpStages = flags.dumpStages;
   options.report = flags.report;
@@ -110,7 +119,7 @@ spyre::compiler::CompileFlags::getOptions() const {
   if (cores.getNumOccurrences() && cores < 1)
     return "--cores=" + std::to_string(cores) + ": at least one core is needed";
   auto options = makeOptions({optLevel, cores, target, form, device, dumpStages, report, weights,
-                              pretty, reportSeconds, provenance});
+                              host, pretty, reportSeconds, provenance});
   if (auto *made = std::get_if<CompileOptions>(&options))
     made->configure = [](mlir::PassManager &pm) {
       mlir::applyDefaultTimingPassManagerCLOptions(pm);

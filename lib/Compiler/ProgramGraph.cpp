@@ -11,10 +11,13 @@
 
 #include "spyre/Compiler/ProgramGraph.h"
 
+#include "spyre/Dialect/Spyre/IR/Provenance.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
+#include "spyre/Dialect/Torch/IR/TorchOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <map>
 #include <set>
@@ -25,7 +28,10 @@ namespace runtime = ::spyre::runtime;
 namespace spyre::compiler {
 
 int64_t ProgramGraph::getNumLaunches(size_t bundle) const {
-  return llvm::count_if(calls, [&](const BundleCall &call) { return call.bundle == bundle; });
+  return llvm::count_if(calls, [&](const auto &call) {
+    const auto *launch = std::get_if<BundleCall>(&call);
+    return launch && launch->bundle == bundle;
+  });
 }
 
 /// The array and buffer of a bundle's constant.
@@ -38,9 +44,22 @@ std::string getConstantFile(const ProgramGraph &graph, size_t bundle, const std:
   return "constants/" + getConstantName(graph, bundle, array) + ".npy";
 }
 
+/// A literal or number that stands between the calls for the host to read.
+static bool isConstant(Operation *op) {
+  return op->getNumOperands() == 0 && op->getNumRegions() == 0 &&
+         op->getName().getDialectNamespace() == "torch";
+}
+
 static bool isSequenceOfCalls(func::FuncOp program) {
-  return !program.isExternal() && llvm::hasSingleElement(program.getBody()) &&
-         llvm::all_of(program.getBody().front().without_terminator(), llvm::IsaPred<func::CallOp>);
+  if (program.isExternal() || !llvm::hasSingleElement(program.getBody()))
+    return false;
+  bool hasCalls = false;
+  for (Operation &op : program.getBody().front().without_terminator()) {
+    hasCalls |= isa<func::CallOp, mlir::spyre::HostCallOp>(op);
+    if (!isa<func::CallOp, mlir::spyre::HostCallOp>(op) && !isConstant(&op))
+      return false;
+  }
+  return hasCalls;
 }
 
 static std::vector<std::string> makeNames(StringRef stem, size_t count) {
@@ -50,73 +69,239 @@ static std::vector<std::string> makeNames(StringRef stem, size_t count) {
   return names;
 }
 
-ProgramGraph splitProgram(OwningOpRef<ModuleOp> module) {
-  ProgramGraph graph;
-  func::FuncOp program;
-  size_t numFunctions = 0;
-  for (auto func : module->getOps<func::FuncOp>()) {
-    ++numFunctions;
-    if (func.isPublic())
-      program = func;
+/// The array that a value of \p type is on the host; nothing if it is none.
+static std::optional<runtime::HostArray> toHostArray(const std::string &name, Type type) {
+  if (isa<torch_reader::IntType>(type))
+    return runtime::HostArray{name, HostType::Int64, {}};
+  if (isa<torch_reader::FloatType>(type))
+    return runtime::HostArray{name, HostType::Float64, {}};
+  if (isa<torch_reader::BoolType>(type))
+    return runtime::HostArray{name, HostType::Bool, {}};
+  std::optional<ArrayRef<int64_t>> shape = torch_reader::getTensorShape(type);
+  Type element = torch_reader::getTensorElementType(type);
+  if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+    shape = tensor.getShape();
+    element = tensor.getElementType();
   }
-  if (!program || numFunctions == 1 || !isSequenceOfCalls(program)) {
-    if (program) {
-      graph.name = program.getName().str();
-      graph.results = makeNames("out", program.getNumResults());
-      graph.calls.push_back({0, makeNames("in", program.getNumArguments()), graph.results});
-    }
-    graph.bundles.push_back(std::move(module));
-    return graph;
-  }
+  if (!shape || !element || llvm::any_of(*shape, ShapedType::isDynamic))
+    return std::nullopt;
+  std::optional<HostType> dtype;
+  if (element.isUnsignedInteger(8))
+    dtype = HostType::UInt8;
+  else if (auto integer = dyn_cast<IntegerType>(element); integer && integer.isUnsigned())
+    return std::nullopt;
+  else
+    dtype = mlir::spyre::getHostType(
+        integer ? IntegerType::get(type.getContext(), integer.getWidth()) : element);
+  if (!dtype)
+    return std::nullopt;
+  return runtime::HostArray{name, *dtype, {shape->begin(), shape->end()}};
+}
 
-  graph.name = program.getName().str();
-  llvm::DenseMap<Value, std::string> names;
-  for (BlockArgument argument : program.getArguments())
-    names[argument] = ("in" + Twine(argument.getArgNumber())).str();
-  Block &body = program.getBody().front();
-  for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands()))
-    names.try_emplace(value, ("out" + Twine(i)).str());
-  // A weight has one layout: only where it is passed once does its reader decide.
-  auto isWeight = [&](Value value) {
+namespace {
+/// Reads the sequence of calls that a program is.
+class ProgramReader {
+public:
+  ProgramReader(ModuleOp module, func::FuncOp program) : module(module), program(program) {}
+
+  FailureOr<ProgramGraph> read();
+
+private:
+  void nameValues();
+  void addBundleCall(func::CallOp call);
+  LogicalResult addHostCall(mlir::spyre::HostCallOp call);
+  LogicalResult describeSignature();
+  runtime::HostArgument toArgument(Attribute argument, ValueRange inputs);
+  /// The name of \p value, which is new if \p value has none.
+  std::string &getName(Value value);
+  /// A weight has one layout: only where it is passed once does its reader decide.
+  bool isWeight(Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
     return argument && argument.hasOneUse() &&
            program.getArgAttr(argument.getArgNumber(), mlir::spyre::kWeightAttr);
-  };
+  }
+
+  ModuleOp module;
+  func::FuncOp program;
+  ProgramGraph graph;
+  llvm::DenseMap<Value, std::string> names;
   llvm::StringMap<size_t> bundles;
   size_t numTemporaries = 0;
-  for (auto call : body.getOps<func::CallOp>()) {
-    auto [entry, isNew] = bundles.try_emplace(call.getCallee(), graph.bundles.size());
-    if (isNew) {
-      auto bundle = ModuleOp::create(module->getLoc());
-      bundle->setAttrs((*module)->getAttrDictionary());
-      auto callee = cast<func::FuncOp>(bundle.getBody()->getOperations().insert(
-          bundle.getBody()->end(), module->lookupSymbol<func::FuncOp>(call.getCallee())->clone()));
-      callee.setPublic();
-      graph.bundles.push_back(bundle);
-    }
-    auto callee = *graph.bundles[entry->second]->getOps<func::FuncOp>().begin();
-    BundleCall launch{entry->second, {}, {}};
-    for (auto [i, operand] : llvm::enumerate(call.getOperands())) {
-      if (isNew && isWeight(operand))
-        callee.setArgAttr(i, mlir::spyre::kWeightAttr, UnitAttr::get(callee.getContext()));
-      else if (!isWeight(operand))
-        callee.removeArgAttr(i, mlir::spyre::kWeightAttr);
-      launch.inputs.push_back(names.lookup(operand));
-      if (operand.getDefiningOp())
-        callee.setArgAttr(i, mlir::spyre::kTailAttr,
-                          StringAttr::get(callee.getContext(),
-                                          stringifyTailState(mlir::spyre::TailState::Unknown)));
-    }
-    for (Value result : call.getResults()) {
-      std::string &name = names[result];
-      if (name.empty())
-        name = ("tmp" + Twine(numTemporaries++)).str();
-      launch.outputs.push_back(name);
-    }
-    graph.calls.push_back(std::move(launch));
+};
+} // namespace
+
+std::string &ProgramReader::getName(Value value) {
+  std::string &name = names[value];
+  if (!name.empty())
+    return name;
+  name = ("tmp" + Twine(numTemporaries++)).str();
+  // A constant is named where it is first read.
+  if (ElementsAttr elements = torch_reader::getTensorLiteral(value)) {
+    name = ("host" + Twine(graph.constants.size())).str();
+    if (std::optional<runtime::HostArray> array = toHostArray(name, value.getType()))
+      graph.constants.push_back({*array, elements});
   }
-  for (Value value : body.getTerminator()->getOperands())
-    graph.results.push_back(names.lookup(value));
+  return name;
+}
+
+void ProgramReader::nameValues() {
+  for (BlockArgument argument : program.getArguments())
+    names[argument] = ("in" + Twine(argument.getArgNumber())).str();
+  for (auto [i, value] : llvm::enumerate(program.getBody().front().getTerminator()->getOperands()))
+    if (value.getDefiningOp() && !isConstant(value.getDefiningOp()))
+      names.try_emplace(value, ("out" + Twine(i)).str());
+}
+
+void ProgramReader::addBundleCall(func::CallOp call) {
+  auto [entry, isNew] = bundles.try_emplace(call.getCallee(), graph.bundles.size());
+  if (isNew) {
+    auto bundle = ModuleOp::create(module->getLoc());
+    bundle->setAttrs(module->getAttrDictionary());
+    auto callee = cast<func::FuncOp>(bundle.getBody()->getOperations().insert(
+        bundle.getBody()->end(), module.lookupSymbol<func::FuncOp>(call.getCallee())->clone()));
+    callee.setPublic();
+    graph.bundles.push_back(bundle);
+  }
+  auto callee = *graph.bundles[entry->second]->getOps<func::FuncOp>().begin();
+  BundleCall launch{entry->second, {}, {}};
+  for (auto [i, operand] : llvm::enumerate(call.getOperands())) {
+    if (isNew && isWeight(operand))
+      callee.setArgAttr(i, mlir::spyre::kWeightAttr, UnitAttr::get(callee.getContext()));
+    else if (!isWeight(operand))
+      callee.removeArgAttr(i, mlir::spyre::kWeightAttr);
+    launch.inputs.push_back(getName(operand));
+    // What the host has is copied in, with zeros around it.
+    if (operand.getDefiningOp<func::CallOp>())
+      callee.setArgAttr(i, mlir::spyre::kTailAttr,
+                        StringAttr::get(callee.getContext(),
+                                        stringifyTailState(mlir::spyre::TailState::Unknown)));
+  }
+  for (Value result : call.getResults())
+    launch.outputs.push_back(getName(result));
+  graph.calls.push_back(std::move(launch));
+}
+
+runtime::HostArgument ProgramReader::toArgument(Attribute argument, ValueRange inputs) {
+  if (auto truth = dyn_cast<BoolAttr>(argument))
+    return {truth.getValue()};
+  if (auto text = dyn_cast<StringAttr>(argument))
+    return {text.str()};
+  if (auto number = dyn_cast<FloatAttr>(argument))
+    return {number.getValueAsDouble()};
+  if (auto list = dyn_cast<ArrayAttr>(argument)) {
+    std::vector<runtime::HostArgument> elements;
+    for (Attribute element : list)
+      elements.push_back(toArgument(element, inputs));
+    return {std::move(elements)};
+  }
+  auto number = dyn_cast<IntegerAttr>(argument);
+  if (!number)
+    return {}; // unit
+  if (!number.getType().isIndex())
+    return {number.getInt()};
+  Value input = inputs[number.getInt()];
+  bool isTensor = torch_reader::isTensor(input.getType()) || isa<TensorType>(input.getType());
+  return {runtime::HostArgument::Array{getName(input), !isTensor}};
+}
+
+LogicalResult ProgramReader::addHostCall(mlir::spyre::HostCallOp call) {
+  runtime::HostCall step;
+  step.function = call.getFunction().str();
+  step.reason = call.getReason().str();
+  if (FileLineColLoc place = mlir::spyre::getOrigin(call.getLoc()).position)
+    step.location = (place.getFilename().getValue() + ":" + Twine(place.getLine()) + ":" +
+                     Twine(place.getColumn()))
+                        .str();
+  for (Attribute argument : call.getArguments())
+    step.arguments.push_back(toArgument(argument, call.getInputs()));
+  for (auto [result, number, item] :
+       llvm::zip(call.getResults(), call.getNumbers(), call.getItems())) {
+    std::optional<runtime::HostArray> array = toHostArray(getName(result), result.getType());
+    if (!array)
+      return emitError(call.getLoc()) << "'" << step.function << "' is not supported on the host: "
+                                 << result.getType() << " is no array";
+    step.outputs.push_back({*array, number, item});
+  }
+  graph.calls.push_back(std::move(step));
+  return success();
+}
+
+/// Arguments and results by their types; results that nothing computes are copies.
+LogicalResult ProgramReader::describeSignature() {
+  graph.arguments.emplace();
+  for (BlockArgument argument : program.getArguments()) {
+    std::optional<runtime::HostArray> array = toHostArray(names[argument], argument.getType());
+    if (!array)
+      return emitError(program.getLoc()) << "argument #" << argument.getArgNumber() << ": "
+                                    << argument.getType()
+                                    << " is not supported: it cannot be passed to a program";
+    graph.arguments->push_back(*array);
+  }
+  graph.resultArrays.emplace();
+  llvm::StringSet<> shown;
+  for (auto [i, value] :
+       llvm::enumerate(program.getBody().front().getTerminator()->getOperands())) {
+    std::string name = ("out" + Twine(i)).str();
+    std::optional<runtime::HostArray> array = toHostArray(name, value.getType());
+    if (!array)
+      return emitError(program.getLoc()) << "result #" << i << ": " << value.getType()
+                                    << " is not supported: a program cannot give it";
+    graph.resultArrays->push_back(*array);
+    std::string source = getName(value);
+    if (source != name) {
+      runtime::HostCall copy;
+      copy.function = "aten.alias";
+      copy.arguments.push_back({runtime::HostArgument::Array{source, false}});
+      copy.outputs.push_back({*array, 0, -1});
+      graph.calls.push_back(std::move(copy));
+    }
+    graph.results.push_back(name);
+  }
+  return success();
+}
+
+FailureOr<ProgramGraph> ProgramReader::read() {
+  graph.name = program.getName().str();
+  nameValues();
+  Block &body = program.getBody().front();
+  bool hasHost = false;
+  for (Operation &op : body.without_terminator()) {
+    if (auto call = dyn_cast<func::CallOp>(op)) {
+      addBundleCall(call);
+    } else if (auto call = dyn_cast<mlir::spyre::HostCallOp>(op)) {
+      hasHost = true;
+      if (failed(addHostCall(call)))
+        return failure();
+    } else {
+      hasHost |= !op.use_empty();
+    }
+  }
+  hasHost |= llvm::any_of(body.getTerminator()->getOperands(), llvm::IsaPred<BlockArgument>);
+  hasHost |= llvm::any_of(program.getArguments(), [](BlockArgument a) { return a.use_empty(); });
+  if (hasHost) {
+    if (failed(describeSignature()))
+      return failure();
+  } else {
+    for (Value value : body.getTerminator()->getOperands())
+      graph.results.push_back(names.lookup(value));
+  }
+  return std::move(graph);
+}
+
+FailureOr<ProgramGraph> splitProgram(OwningOpRef<ModuleOp> module) {
+  func::FuncOp program;
+  for (auto func : module->getOps<func::FuncOp>())
+    if (func.isPublic())
+      program = func;
+  if (program && isSequenceOfCalls(program))
+    return ProgramReader(*module, program).read();
+  ProgramGraph graph;
+  if (program) {
+    graph.name = program.getName().str();
+    graph.results = makeNames("out", program.getNumResults());
+    graph.calls.push_back(BundleCall{0, makeNames("in", program.getNumArguments()), graph.results});
+  }
+  graph.bundles.push_back(std::move(module));
   return graph;
 }
 
@@ -133,14 +318,19 @@ public:
 private:
   /// The buffer that argument \p argument of call \p call is.
   std::string getBuffer(const BundleCall &call, const runtime::ArgumentSpec &argument) const;
+  void noteUses();
   void addBuffer(const std::string &name, const runtime::ArgumentSpec &argument);
-  void addCall(size_t index);
+  void addLaunch(const BundleCall &call);
+  void addHostCall(const runtime::HostCall &call);
+  void copyOut(const std::string &name);
+  void freeUnused(size_t step);
 
   const ProgramGraph &graph;
   const std::vector<runtime::LaunchSpec> &specs;
   runtime::Program &program;
   std::map<std::string, runtime::ArgumentSpec> buffers;
-  std::map<std::string, size_t> lastUse; ///< by buffer
+  std::map<std::string, size_t> lastUse; ///< by value, on the device or as it is copied out
+  std::set<std::string> onHost;          ///< values that the host has
 };
 } // namespace
 
@@ -161,6 +351,23 @@ std::string ProgramMaker::getBuffer(const BundleCall &call,
   return getConstantName(graph, call.bundle, argument.array);
 }
 
+void ProgramMaker::noteUses() {
+  for (auto [step, call] : llvm::enumerate(graph.calls)) {
+    if (const auto *host = std::get_if<runtime::HostCall>(&call)) {
+      runtime::forEachArray(host->arguments, [&](const runtime::HostArgument::Array &array) {
+        lastUse[array.name] = step;
+      });
+      continue;
+    }
+    const auto &launch = std::get<BundleCall>(call);
+    for (const runtime::ArgumentSpec &argument : specs[launch.bundle].arguments)
+      if (argument.role != runtime::Role::Constant)
+        lastUse[getBuffer(launch, argument)] = step;
+  }
+  for (const std::string &result : graph.results)
+    lastUse[result] = graph.calls.size();
+}
+
 void ProgramMaker::addBuffer(const std::string &name, const runtime::ArgumentSpec &argument) {
   if (!buffers.try_emplace(name, argument).second)
     return;
@@ -171,19 +378,23 @@ void ProgramMaker::addBuffer(const std::string &name, const runtime::ArgumentSpe
   if (argument.role == runtime::Role::Output)
     return;
   // First seen as an input: the host has it.
-  runtime::HostArray array{name, argument.dtype, argument.shape};
   if (getNumber(argument.array, "const"))
-    program.constants.push_back({array, "constants/" + name + ".npy"});
-  else
-    program.arguments.push_back(array);
+    program.constants.push_back(
+        {{name, argument.dtype, argument.shape}, "constants/" + name + ".npy"});
+  else if (!graph.arguments && !onHost.count(name))
+    program.arguments.push_back({name, argument.dtype, argument.shape});
   program.steps.push_back({runtime::CopyIn{name, name}});
 }
 
-void ProgramMaker::addCall(size_t index) {
-  const BundleCall &call = graph.calls[index];
+void ProgramMaker::freeUnused(size_t step) {
+  for (const auto &[name, spec] : buffers)
+    if (lastUse.at(name) == step)
+      program.steps.push_back({runtime::Free{name}});
+}
+
+void ProgramMaker::addLaunch(const BundleCall &call) {
   runtime::LaunchBundle launch;
   launch.bundle = "bundles/" + std::to_string(call.bundle);
-  std::set<std::string> dying;
   for (const runtime::ArgumentSpec &argument : specs[call.bundle].arguments) {
     if (argument.role == runtime::Role::Constant) {
       launch.buffers.emplace_back();
@@ -192,38 +403,61 @@ void ProgramMaker::addCall(size_t index) {
     std::string name = getBuffer(call, argument);
     addBuffer(name, argument);
     launch.buffers.push_back(name);
-    if (lastUse.at(name) == index)
-      dying.insert(name);
   }
   program.steps.push_back({std::move(launch)});
-  for (const std::string &name : dying)
-    program.steps.push_back({runtime::Free{name}});
+}
+
+void ProgramMaker::copyOut(const std::string &name) {
+  if (buffers.count(name) && onHost.insert(name).second)
+    program.steps.push_back({runtime::CopyOut{name, name}});
+}
+
+void ProgramMaker::addHostCall(const runtime::HostCall &call) {
+  runtime::forEachArray(call.arguments, [&](const runtime::HostArgument::Array &array) {
+    copyOut(array.name);
+  });
+  for (const runtime::HostOutput &output : call.outputs)
+    onHost.insert(output.array.name);
+  program.steps.push_back({call});
 }
 
 void ProgramMaker::run() {
-  for (size_t i = 0; i < graph.calls.size(); ++i)
-    for (const runtime::ArgumentSpec &argument : specs[graph.calls[i].bundle].arguments)
-      if (argument.role != runtime::Role::Constant)
-        lastUse[getBuffer(graph.calls[i], argument)] = i;
-  for (const std::string &result : graph.results)
-    lastUse[result] = graph.calls.size();
-  for (size_t i = 0; i < graph.calls.size(); ++i)
-    addCall(i);
+  noteUses();
+  if (graph.arguments) {
+    program.arguments = *graph.arguments;
+    for (const runtime::HostArray &argument : program.arguments)
+      onHost.insert(argument.name);
+  }
+  for (const HostConstant &constant : graph.constants) {
+    program.constants.push_back({constant.array, "constants/" + constant.array.name + ".npy"});
+    onHost.insert(constant.array.name);
+  }
+  for (auto [step, call] : llvm::enumerate(graph.calls)) {
+    if (const auto *host = std::get_if<runtime::HostCall>(&call))
+      addHostCall(*host);
+    else
+      addLaunch(std::get<BundleCall>(call));
+    freeUnused(step);
+  }
   std::set<std::string> done;
   for (auto [i, result] : llvm::enumerate(graph.results)) {
-    const runtime::ArgumentSpec &spec = buffers.at(result);
     std::string array = "out" + std::to_string(i);
+    if (graph.resultArrays) {
+      program.results.push_back((*graph.resultArrays)[i]);
+      copyOut(result);
+      continue;
+    }
+    const runtime::ArgumentSpec &spec = buffers.at(result);
     program.results.push_back({array, spec.dtype, spec.shape});
     program.steps.push_back({runtime::CopyOut{result, array}});
   }
   for (const std::string &result : graph.results)
-    if (done.insert(result).second)
+    if (buffers.count(result) && done.insert(result).second)
       program.steps.push_back({runtime::Free{result}});
   // Arguments in the order of their numbers, whenever they are first used.
-  llvm::stable_sort(program.arguments,
-                    [](const runtime::HostArray &a, const runtime::HostArray &b) {
-                      return getNumber(a.name, "in") < getNumber(b.name, "in");
-                    });
+  llvm::sort(program.arguments, [](const runtime::HostArray &a, const runtime::HostArray &b) {
+    return getNumber(a.name, "in") < getNumber(b.name, "in");
+  });
 }
 
 runtime::Program makeProgram(const ProgramGraph &graph,

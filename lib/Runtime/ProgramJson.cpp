@@ -12,8 +12,10 @@
 #include "spyre/Runtime/Program.h"
 
 #include "FileJson.h"
+#include "spyre/Host/Evaluate.h"
 #include "spyre/Support/JsonWriter.h"
 
+#include <limits>
 #include <set>
 
 namespace spyre::runtime {
@@ -64,11 +66,13 @@ private:
       result.push_back(readNewArray(entry));
   }
 
-  HostArray readNewArray(const Cursor &entry) {
+  HostArray readNewArray(const Cursor &entry) { return readArray(entry, /*isNew=*/true); }
+
+  HostArray readArray(const Cursor &entry, bool isNew) {
     HostArray array;
     Cursor name = entry.at("name");
     array.name = name.getString();
-    if (array.name.empty() || !arrays.insert(array.name).second)
+    if (array.name.empty() || (isNew && !arrays.insert(array.name).second))
       name.fail("array names are not empty and distinct");
     Cursor dtype = entry.at("dtype");
     if (std::optional<HostType> type = parseHostType(dtype.getString()))
@@ -99,8 +103,10 @@ private:
     if (name == "copy_in") {
       program.steps.push_back({CopyIn{readArray(step.at("array")), readBuffer(step.at("buffer"))}});
     } else if (name == "copy_out") {
-      program.steps.push_back(
-          {CopyOut{readBuffer(step.at("buffer")), readArray(step.at("array"))}});
+      Cursor array = step.at("array");
+      // Of a result, or one that host calls read: made here.
+      arrays.insert(array.getString());
+      program.steps.push_back({CopyOut{readBuffer(step.at("buffer")), readArray(array)}});
     } else if (name == "free") {
       program.steps.push_back({Free{readBuffer(step.at("buffer"))}});
     } else if (name == "launch") {
@@ -113,18 +119,67 @@ private:
         launch.buffers.push_back(buffer.isNull() ? std::string() : readBuffer(buffer));
       program.steps.push_back({std::move(launch)});
     } else if (name == "host_call") {
-      HostCall call;
-      call.function = step.at("function").getString();
-      for (const Cursor &array : step.at("inputs").elements())
-        call.inputs.push_back(array.getString());
-      for (const Cursor &array : step.at("outputs").elements()) {
-        call.outputs.push_back(array.getString());
-        arrays.insert(call.outputs.back());
-      }
-      program.steps.push_back({std::move(call)});
+      program.steps.push_back({readHostCall(step)});
     } else {
       kind.fail("unknown step \"" + name + "\"");
     }
+  }
+
+  HostCall readHostCall(const Cursor &step) {
+    HostCall call;
+    call.function = step.at("function").getString();
+    for (const Cursor &entry : step.at("arguments").elements())
+      call.arguments.push_back(readHostArgument(entry));
+    for (const Cursor &entry : step.at("outputs").elements()) {
+      HostOutput output{readArray(entry, /*isNew=*/false), 0, -1};
+      if (!made.insert(output.array.name).second)
+        entry.at("name").fail("array \"" + output.array.name + "\" is made twice");
+      arrays.insert(output.array.name);
+      output.number = entry.at("result").getInt(0, kMaxSize);
+      if (std::optional<Cursor> item = entry.find("item"))
+        output.item = item->getInt(0, kMaxSize);
+      call.outputs.push_back(std::move(output));
+    }
+    if (std::optional<Cursor> reason = step.find("reason"))
+      call.reason = reason->getString();
+    if (std::optional<Cursor> location = step.find("location"))
+      call.location = location->getString();
+    return call;
+  }
+
+  HostArgument readHostArgument(const Cursor &entry) {
+    if (entry.isNull())
+      return {};
+    if (entry.isArray()) {
+      std::vector<HostArgument> list;
+      for (const Cursor &element : entry.elements())
+        list.push_back(readHostArgument(element));
+      return {std::move(list)};
+    }
+    if (entry.isValid() && entry.getNode()->is_boolean())
+      return {entry.getBool()};
+    if (entry.isString())
+      return {entry.getString()};
+    if (!entry.isObject())
+      return {entry.getInt(std::numeric_limits<int64_t>::min(),
+                           std::numeric_limits<int64_t>::max())};
+    if (std::optional<Cursor> number = entry.find("float"))
+      return {readFloat(*number)};
+    std::optional<Cursor> scalar = entry.find("scalar");
+    return {HostArgument::Array{readArray(scalar ? *scalar : entry.at("array")),
+                                scalar.has_value()}};
+  }
+
+  static double readFloat(const Cursor &number) {
+    if (!number.isString())
+      return number.getDouble();
+    std::string text = number.getString(); // as the writer writes what JSON lacks
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (text == "inf" || text == "-inf")
+      return text[0] == '-' ? -infinity : infinity;
+    if (text != "nan")
+      number.fail("\"" + text + "\" is no number");
+    return std::numeric_limits<double>::quiet_NaN();
   }
 
   /// A relative path without "." or ".." parts.
@@ -145,6 +200,7 @@ private:
 
   Program &program;
   std::set<std::string> arrays, buffers;
+  std::set<std::string> made; ///< by host calls
 };
 
 void writeArrayFields(const HostArray &array, json::Writer &w) {
@@ -162,6 +218,57 @@ void writeArrays(const char *key, const std::vector<HostArray> &arrays, json::Wr
     w.endObject();
   }
   w.endArray();
+}
+
+void writeHostArgument(const HostArgument &argument, json::Writer &w) {
+  struct Visitor {
+    json::Writer &w;
+    void operator()(std::monostate) const { w.null(); }
+    void operator()(bool truth) const { w.value(truth); }
+    void operator()(int64_t integer) const { w.value(integer); }
+    void operator()(double number) const {
+      w.beginObject();
+      w.field("float", number);
+      w.endObject();
+    }
+    void operator()(const std::string &text) const { w.value(text); }
+    void operator()(const HostArgument::Array &array) const {
+      w.beginObject();
+      w.field(array.isNumber ? "scalar" : "array", array.name);
+      w.endObject();
+    }
+    void operator()(const std::vector<HostArgument> &list) const {
+      w.beginArray();
+      for (const HostArgument &element : list)
+        writeHostArgument(element, w);
+      w.endArray();
+    }
+  };
+  std::visit(Visitor{w}, argument.value);
+}
+
+void writeHostCall(const HostCall &call, json::Writer &w) {
+  w.field("function", call.function);
+  w.key("arguments");
+  w.beginArray();
+  for (const HostArgument &argument : call.arguments)
+    writeHostArgument(argument, w);
+  w.endArray();
+  w.key("outputs");
+  w.beginArray();
+  for (const HostOutput &output : call.outputs) {
+    w.beginObject();
+    writeArrayFields(output.array, w);
+    w.field("result", output.number);
+    if (output.item >= 0)
+      w.field("item", output.item);
+    w.endObject();
+  }
+  w.endArray();
+  if (!call.reason.empty())
+    w.field("reason", call.reason);
+  if (!call.location.empty())
+    w.field("location", call.location);
 }
 
 void writeStep(const ProgramStep &step, json::Writer &w) {
@@ -184,9 +291,7 @@ void writeStep(const ProgramStep &step, json::Writer &w) {
     w.endArray();
   } else if (const auto *call = std::get_if<HostCall>(&step.content)) {
     w.field("step", "host_call");
-    w.field("function", call->function);
-    w.listField("inputs", call->inputs);
-    w.listField("outputs", call->outputs);
+    writeHostCall(*call, w);
   } else if (const auto *copyOut = std::get_if<CopyOut>(&step.content)) {
     w.field("step", "copy_out");
     w.field("buffer", copyOut->buffer);
@@ -199,6 +304,14 @@ void writeStep(const ProgramStep &step, json::Writer &w) {
 }
 
 } // namespace
+
+std::map<std::string, int64_t> countHostCalls(const Program &program) {
+  std::map<std::string, int64_t> counts;
+  for (const ProgramStep &step : program.steps)
+    if (const auto *call = std::get_if<HostCall>(&step.content); call && !host::isView(call->function))
+      ++counts[call->function];
+  return counts;
+}
 
 std::variant<Program, FileError> readProgram(std::string_view json) {
   return readDocument<Program>(

@@ -107,8 +107,18 @@ Result<LoadedProgram> loadProgram(const std::string &directory) {
     loaded.constants[constant.array.name] = std::move(std::get<HostTensor>(tensor));
   }
   for (const ProgramStep &step : loaded.program.steps) {
-    if (const auto *call = std::get_if<HostCall>(&step.content))
-      return Error{file + ": host function \"" + call->function + "\" is unknown"};
+    if (const auto *call = std::get_if<HostCall>(&step.content)) {
+      std::string unknown;
+      forEachArray(call->arguments, [&](const HostArgument::Array &array) {
+        if (!made.count(array.name))
+          unknown = array.name;
+      });
+      if (!unknown.empty())
+        return Error{file + ": host call \"" + call->function + "\" reads array \"" + unknown +
+                     "\", which no step has made"};
+      for (const HostOutput &output : call->outputs)
+        made.insert(output.array.name);
+    }
     if (const auto *copyIn = std::get_if<CopyIn>(&step.content))
       if (!made.count(copyIn->array))
         return Error{file + ": a step copies array \"" + copyIn->array +

@@ -23,6 +23,12 @@ constexpr int64_t kKeptInBytes = int64_t(256) << 20;
 
 bool isWritten(Role role) { return role == Role::Output || role == Role::InputOutput; }
 
+/// "host call 'aten.max.dim' (model.py:12:3)".
+std::string describeCall(const HostCall &call) {
+  return "host call '" + call.function + "'" +
+         (call.location.empty() ? "" : " (" + call.location + ")");
+}
+
 RunError executionError(Error error) { return {Failure::Execution, std::move(error.message)}; }
 } // namespace
 
@@ -37,6 +43,8 @@ ProgramSession::create(Runtime &runtime, const LoadedProgram &loaded, SessionOpt
 ProgramSession::~ProgramSession() { release(/*everything=*/true); }
 
 std::optional<RunError> ProgramSession::prepare() {
+  if (!options.host)
+    options.host = &getHostTable();
   const Program &program = loaded.program;
   Emulator &emulator = runtime.getEmulator();
   const EmulatorOptions &emulated = emulator.getOptions();
@@ -98,7 +106,20 @@ std::optional<RunError> ProgramSession::prepare() {
           buffers[action.buffers.back()].isWritten = true;
       }
     } else {
-      return RunError{Failure::Execution, "a step of this kind cannot be run"};
+      const auto &call = std::get<runtime::HostCall>(step.content);
+      if (!options.host->knows(call.function))
+        return RunError{Failure::Execution, describeCall(call) +
+                                                " is not supported by the runtime's host functions; "
+                                                "run the program from Python, where PyTorch has it"};
+      action.kind = Action::HostCall;
+      action.call = &call;
+      forEachArray(call.arguments, [&](const HostArgument::Array &array) {
+        action.inputs.push_back(addArray(array.name));
+      });
+      for (const HostOutput &output : call.outputs) {
+        action.outputs.push_back(addArray(output.array.name));
+        arguments[action.outputs.back()].host = &output.array;
+      }
     }
     actions.push_back(std::move(action));
   }
@@ -166,9 +187,12 @@ std::optional<RunError> ProgramSession::bind(size_t index, const HostTensor &ten
     return error;
   // Copied in on each run where a launch changes it; a result where it is one.
   bool isNeeded = std::find(results.begin(), results.end(), int(index)) != results.end();
-  for (const Action &action : actions)
+  for (const Action &action : actions) {
     isNeeded |= action.kind == Action::CopyIn && action.array == int(index) &&
                 !buffers[action.buffer].isUploaded;
+    isNeeded |= std::find(action.inputs.begin(), action.inputs.end(), int(index)) !=
+                action.inputs.end();
+  }
   array.kept = isNeeded ? tensor : HostTensor{};
   array.kept.data.own();
   array.bound = true;
@@ -237,6 +261,8 @@ std::optional<RunError> ProgramSession::runAction(const Action &action,
       return executionError(*error);
     return std::nullopt;
   }
+  if (action.kind == Action::HostCall)
+    return callHost(action, inputs, made);
   Buffer &buffer = buffers[action.buffer];
   if (action.kind == Action::Free) {
     if (buffer.address >= 0 && !isKept(buffer)) {
@@ -254,14 +280,39 @@ std::optional<RunError> ProgramSession::runAction(const Action &action,
       return executionError(*error);
     return std::nullopt;
   }
-  const Array &array = arguments[action.array];
-  const HostTensor *from = size_t(action.array) < numInputs && inputs[action.array]
-                               ? inputs[action.array]
-                           : array.bound    ? &array.kept
-                           : array.constant ? array.constant
-                                            : &made[action.array];
-  if (auto error = runtime.copyIn(*buffer.layout, *from, buffer.address))
+  if (auto error = runtime.copyIn(*buffer.layout, getTensor(action.array, inputs, made),
+                                  buffer.address))
     return RunError{Failure::Arguments, error->message};
+  return std::nullopt;
+}
+
+const HostTensor &ProgramSession::getTensor(int index,
+                                            const std::vector<const HostTensor *> &inputs,
+                                            const std::vector<HostTensor> &made) const {
+  const Array &array = arguments[index];
+  if (size_t(index) < numInputs && inputs[index])
+    return *inputs[index];
+  return array.bound ? array.kept : array.constant ? *array.constant : made[index];
+}
+
+std::optional<RunError> ProgramSession::callHost(const Action &action,
+                                                 const std::vector<const HostTensor *> &inputs,
+                                                 std::vector<HostTensor> &made) {
+  std::vector<const HostTensor *> arrays;
+  for (int index : action.inputs)
+    arrays.push_back(&getTensor(index, inputs, made));
+  std::vector<HostTensor *> outputs;
+  bool countOnly = runtime.getEmulator().getOptions().countOnly;
+  for (int index : action.outputs) {
+    const HostArray &array = *arguments[index].host;
+    made[index] = countOnly ? HostTensor{array.dtype, array.shape, {}}
+                            : HostTensor::create(array.dtype, array.shape);
+    outputs.push_back(&made[index]);
+  }
+  if (countOnly)
+    return std::nullopt;
+  if (auto why = options.host->call({*action.call, arrays, outputs}))
+    return RunError{Failure::Execution, describeCall(*action.call) + ": " + *why};
   return std::nullopt;
 }
 

@@ -104,7 +104,7 @@ nb::dict toPython(const Message &message) {
 nb::tuple compile(nb::str text, const std::string &name, const std::string &directory, int optLevel,
                   int64_t cores, const std::string &device, const std::string &target,
                   const std::string &form, const std::vector<unsigned> &weights, bool pretty,
-                  const std::string &report, const std::string &dumpStages) {
+                  const std::string &report, const std::string &dumpStages, const std::string &host) {
   CompileFlagValues flags;
   flags.optLevel = optLevel;
   flags.cores = cores;
@@ -114,6 +114,7 @@ nb::tuple compile(nb::str text, const std::string &name, const std::string &dire
   flags.pretty = pretty;
   flags.report = report;
   flags.dumpStages = dumpStages;
+  flags.host = host;
   auto made = makeOptions(flags);
   if (auto *wrong = std::get_if<std::string>(&made)) {
     PyErr_SetString(PyExc_ValueError, wrong->c_str());
@@ -150,5 +151,5 @@ NB_MODULE(_compiler, m) {
   m.def("compile", &compile, "text"_a, "name"_a, "directory"_a, nb::kw_only(), "opt_level"_a = 2,
         "cores"_a = 0, "device"_a = "spyre", "target"_a = "superdsc", "form"_a = "2026-08",
         "weights"_a = std::vector<unsigned>(), "pretty"_a = false, "report"_a = "",
-        "dump_stages"_a = "");
+        "dump_stages"_a = "", "host"_a = "table");
 }

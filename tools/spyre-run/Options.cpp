@@ -25,8 +25,8 @@ usage: spyre-run IN.mlir|DIR [options]
   IN.mlir is compiled first; DIR is a program directory that spyre-compile wrote,
   or a bundle directory from anywhere.
 
-  -O0 ... -O3, --cores N, --target, --superdsc-form, --weights LIST, --dump-stages DIR,
-  --report FILE.html   as spyre-compile has them, for IN.mlir
+  -O0 ... -O3, --cores N, --target, --superdsc-form, --weights LIST, --host=none|table,
+  --dump-stages DIR, --report FILE.html   as spyre-compile has them, for IN.mlir
 
   --bind FILE.json     what each argument is, for a bundle without launch_spec.json
   -i SHAPE@TYPE        the next argument is an input with the default layout
@@ -127,6 +127,7 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
                         : flag == "--superdsc-form" ? &options.compile.form
                         : flag == "--dump-stages"   ? &options.compile.dumpStages
                         : flag == "--weights"       ? &options.compile.weights
+                        : flag == "--host"          ? &options.compile.host
                                                     : nullptr;
     bool known = text || flag == "-i" || flag == "-o" || flag == "--rtol" || flag == "--atol" ||
                  flag == "--threads" || flag == "--seed" || flag == "--cores";

@@ -245,8 +245,11 @@ std::string statsJson(runtime::Runtime &runtime, const Executable &executable,
     stats = json::Document::parse(compiler::toJson(*executable.compileStats));
   stats["bundles"] = executable.getNumBundles();
   stats["device_ops"] = counters.launches;
-  if (executable.program)
+  if (executable.program) {
     stats["host_calls"] = json::Document::object();
+    for (const auto &[function, count] : runtime::countHostCalls(executable.program->program))
+      stats["host_calls"][function] = count;
+  }
   stats["hbm_read_bytes_counted"] = counters.readInBytes;
   stats["hbm_write_bytes_counted"] = counters.writtenInBytes;
   stats["lx_bytes_peak"] = counters.peakLXInBytes;

@@ -17,12 +17,15 @@
 #include "spyre/Report/ProgramReport.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include "spyre/Compiler/HostChoice.h"
+
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/LLVM.h"
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -38,6 +41,8 @@ struct CompileOptions {
   /// Positions of arguments that are weights: their device layout is what their readers
   /// want, and the caller lays them out (once for many runs).
   std::vector<unsigned> weights;
+  /// Which operations the host may compute where the device cannot.
+  HostPolicy host = HostPolicy::Table;
   bool pretty = false;
   std::string dumpStages;     ///< directory for one file a stage, or empty
   std::string report;         ///< HTML file to write, or empty
@@ -46,6 +51,11 @@ struct CompileOptions {
   std::function<mlir::LogicalResult(mlir::PassManager &)> configure;
   /// Gets every diagnostic; without it they go to standard error with the source line.
   std::function<void(mlir::Diagnostic &)> onDiagnostic;
+};
+
+/// Why an operation is on the host.
+struct HostCallFact {
+  std::string function, reason, location;
 };
 
 /// What `--stats` reports of a compilation.
@@ -58,6 +68,8 @@ struct CompileStats {
   int64_t lxPeakInBytes = 0;                       ///< per core
   int64_t hbmReadInBytes = 0, hbmWriteInBytes = 0; ///< planned
   double modelledInNs = 0;                         ///< all runs of all operations
+  std::map<std::string, int64_t> hostCalls;        ///< by function
+  std::vector<HostCallFact> hostFacts;
   /// Each planned function's operations, with their modelled times.
   std::vector<report::Function> functions;
 };

@@ -27,7 +27,7 @@ struct CompileFlagValues {
   int optLevel = 2;
   int64_t cores = 0;
   std::string target = "superdsc", form = "2026-08", device = "spyre";
-  std::string dumpStages, report, weights;
+  std::string dumpStages, report, weights, host = "table";
   bool pretty = false, reportSeconds = false, provenance = true;
 };
 
@@ -46,7 +46,7 @@ public:
 private:
   llvm::cl::opt<int> optLevel;
   llvm::cl::opt<int64_t> cores;
-  llvm::cl::opt<std::string> target, form, device, weights, dumpStages, report;
+  llvm::cl::opt<std::string> target, form, device, weights, host, dumpStages, report;
   llvm::cl::opt<bool> provenance, reportSeconds, pretty;
 };
 

@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A program is one function, or a sequence of calls of private ones
-// (spyre-outline-layers). Each called function is compiled once, in a module of its
-// own, and launched as often as it is called, with other buffers.
+// (spyre-outline-layers, spyre-split-host) and of the host. Each called function is
+// compiled once, in a module of its own, and launched as often as it is called, with
+// other buffers. What device and host pass each other is copied out or in between.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +18,7 @@
 #include "spyre/Runtime/Plan.h"
 #include "spyre/Runtime/Program.h"
 
+#include "mlir/IR/BuiltinAttributeInterfaces.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -29,19 +31,29 @@ struct BundleCall {
   std::vector<std::string> outputs;
 };
 
+/// A constant that the host reads.
+struct HostConstant {
+  runtime::HostArray array;
+  mlir::ElementsAttr elements;
+};
+
 struct ProgramGraph {
   std::string name;
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> bundles;
-  std::vector<BundleCall> calls;
+  std::vector<std::variant<BundleCall, runtime::HostCall>> calls;
   /// The value that each result shows.
   std::vector<std::string> results;
+  /// The program's arguments and results, where the bundles do not tell: with host calls.
+  std::optional<std::vector<runtime::HostArray>> arguments, resultArrays;
+  std::vector<HostConstant> constants;
 
   int64_t getNumLaunches(size_t bundle) const;
 };
 
 /// Takes \p module, whose one public function is the program, apart. Arguments of a
-/// bundle that other bundles compute promise nothing about their padding.
-ProgramGraph splitProgram(mlir::OwningOpRef<mlir::ModuleOp> module);
+/// bundle that other bundles compute promise nothing about their padding. An error where
+/// an argument or result of the program is nothing that can be passed.
+mlir::FailureOr<ProgramGraph> splitProgram(mlir::OwningOpRef<mlir::ModuleOp> module);
 
 /// The steps: \p specs has each bundle's launch spec; bundle i is launched from
 /// "bundles/<i>", its constants are "constants/<i>.<array>.npy".

@@ -17,6 +17,8 @@
 
 #include "spyre/Runtime/Plan.h"
 
+#include <map>
+
 namespace spyre::runtime {
 
 /// An argument or result of the program, on the host.
@@ -59,12 +61,44 @@ struct LaunchBundle {
   std::vector<std::string> buffers;
 };
 
-/// Runs a function of the table of HostFuncs on host arrays.
-struct HostCall {
-  std::string function;
-  std::vector<std::string> inputs;
-  std::vector<std::string> outputs;
+/// An operand of a host call: none, a bool, a number, a text, an array of the program,
+/// or a list of them.
+struct HostArgument {
+  struct Array {
+    std::string name;
+    bool isNumber = false; ///< a rank-0 array that is passed as a number
+  };
+  std::variant<std::monostate, bool, int64_t, double, std::string, Array,
+               std::vector<HostArgument>>
+      value;
 };
+
+/// An array that a host call makes: result `number` of the operation or, if item is not
+/// -1, that element of the list that the result is.
+struct HostOutput {
+  HostArray array;
+  int64_t number = 0, item = -1;
+};
+
+/// Runs an operation of PyTorch on host arrays: by lib/Host, or by who the caller names
+/// (HostFunctions.h). Outputs have the types and shapes that stand here.
+struct HostCall {
+  std::string function; ///< "aten.max.dim"
+  std::vector<HostArgument> arguments;
+  std::vector<HostOutput> outputs;
+  std::string reason;   ///< why it is not on the device; may be empty
+  std::string location; ///< "model.py:12:3", or empty
+};
+
+/// Calls \p fn with each array that \p arguments name, in order.
+template <typename Fn> void forEachArray(const std::vector<HostArgument> &arguments, Fn fn) {
+  for (const HostArgument &argument : arguments) {
+    if (const auto *array = std::get_if<HostArgument::Array>(&argument.value))
+      fn(*array);
+    else if (const auto *list = std::get_if<std::vector<HostArgument>>(&argument.value))
+      forEachArray(*list, fn);
+  }
+}
 
 struct Free {
   std::string buffer;
@@ -85,6 +119,9 @@ struct Program {
   std::vector<DeviceBuffer> buffers;
   std::vector<ProgramStep> steps;
 };
+
+/// By function: the calls of \p program; views, which do nothing, are not counted.
+std::map<std::string, int64_t> countHostCalls(const Program &program);
 
 /// Reads program.json. Errors: syntax, a missing or mistyped field, a newer
 /// version, a step that names an unknown array or buffer, a bundle outside the

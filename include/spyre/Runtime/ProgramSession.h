@@ -15,6 +15,7 @@
 #ifndef SPYRE_RUNTIME_PROGRAMSESSION_H
 #define SPYRE_RUNTIME_PROGRAMSESSION_H
 
+#include "spyre/Runtime/HostFunctions.h"
 #include "spyre/Runtime/ProgramRun.h"
 
 namespace spyre::runtime {
@@ -35,6 +36,8 @@ struct SessionOptions {
   /// Constants and bound arguments stay on the device, and so do small buffers. Without,
   /// memory is used exactly as the program's steps say.
   bool keepBuffers = true;
+  /// Who computes host calls; null: lib/Host. Must outlive the session.
+  HostFunctions *host = nullptr;
 };
 
 class ProgramSession {
@@ -75,10 +78,12 @@ private:
     const HostTensor *constant = nullptr; ///< of the program
   };
   struct Action {
-    enum Kind { CopyIn, CopyOut, Launch, Free } kind = Free;
+    enum Kind { CopyIn, CopyOut, Launch, HostCall, Free } kind = Free;
     int buffer = -1, array = -1;
     const Bundle *bundle = nullptr;
     std::vector<int> buffers; ///< of a launch; -1: a constant
+    const runtime::HostCall *call = nullptr;
+    std::vector<int> inputs, outputs; ///< arrays of a host call
   };
 
   ProgramSession(Runtime &runtime, const LoadedProgram &loaded, SessionOptions options)
@@ -91,6 +96,12 @@ private:
   std::optional<RunError> runAction(const Action &action,
                                     const std::vector<const HostTensor *> &inputs,
                                     std::vector<HostTensor> &made);
+  std::optional<RunError> callHost(const Action &action,
+                                   const std::vector<const HostTensor *> &inputs,
+                                   std::vector<HostTensor> &made);
+  /// Array \p index as it is now.
+  const HostTensor &getTensor(int index, const std::vector<const HostTensor *> &inputs,
+                              const std::vector<HostTensor> &made) const;
   bool isKept(const Buffer &buffer) const { return buffer.isUploaded || keepTransients; }
   void release(bool everything);
 
@@ -99,7 +110,7 @@ private:
   SessionOptions options;
   bool keepTransients = false;
   std::vector<Buffer> buffers;
-  std::vector<Array> arguments; ///< arguments, constants, then what copies out make
+  std::vector<Array> arguments; ///< arguments, constants, then what the steps make
   size_t numInputs = 0;
   std::vector<int> results; ///< positions of the results in \c arguments
   std::vector<Action> actions;

@@ -172,6 +172,8 @@ public:
   explicit ConstantFolder(func::FuncOp func) : func(func), builder(func.getContext()) {}
 
   void run();
+  /// What \p op gives, if all that it reads is known and it is not too large.
+  std::optional<host::Array> compute(Operation *op);
 
 private:
   const host::Array *getArray(Value value);
@@ -279,18 +281,34 @@ void ConstantFolder::foldNumber(Operation *op) {
   folded.push_back(op);
 }
 
+std::optional<host::Array> ConstantFolder::compute(Operation *op) {
+  StringRef name = getPlainName(op);
+  if (!host::isKnown({name.data(), name.size()}) || op->getNumResults() != 1 ||
+      !torch_reader::isTensor(op->getResult(0).getType()))
+    return std::nullopt;
+  RankedTensorType type = torch_lowering::convertTensorType(op->getResult(0).getType());
+  std::optional<HostType> dtype =
+      getComputedType(torch_reader::getTensorElementType(op->getResult(0).getType()));
+  if (!type || !type.hasStaticShape() || type.getNumElements() > kMaxElements || !dtype)
+    return std::nullopt;
+  std::vector<host::Argument> arguments;
+  for (Value operand : op->getOperands()) {
+    arguments.push_back(getArgument(operand));
+    if (arguments.back().isUnknown() && !(arguments.size() == 1 && readsTypeOnly(name)))
+      return std::nullopt;
+  }
+  std::variant<host::Array, std::string> result =
+      host::evaluate({name.data(), name.size()}, arguments, *dtype,
+                     std::vector<int64_t>(type.getShape().begin(), type.getShape().end()));
+  auto *array = std::get_if<host::Array>(&result);
+  return array ? std::optional(std::move(*array)) : std::nullopt;
+}
+
 void ConstantFolder::fold(Operation *op) {
   StringRef name = getPlainName(op);
   if (!host::isKnown({name.data(), name.size()}) || op->getNumResults() != 1 ||
       !torch_reader::isTensor(op->getResult(0).getType()))
     return foldNumber(op);
-  RankedTensorType type = torch_lowering::convertTensorType(op->getResult(0).getType());
-  if (!type || !type.hasStaticShape() || type.getNumElements() > kMaxElements)
-    return;
-  std::optional<HostType> dtype =
-      getComputedType(torch_reader::getTensorElementType(op->getResult(0).getType()));
-  if (!dtype)
-    return;
   // From numbers, from what was made of them, or from integers: not from the program's
   // floats and bools alone.
   bool hasTensor = false, isDerived = false;
@@ -304,18 +322,12 @@ void ConstantFolder::fold(Operation *op) {
   }
   // A few of those are computed in case something derived reads them (a copied number).
   bool isAside = hasTensor && !isDerived && !readsTypeOnly(name);
-  if (isAside && type.getNumElements() > kMaxAsideElements)
-    return;
-  std::vector<host::Argument> arguments;
-  for (Value operand : op->getOperands()) {
-    arguments.push_back(getArgument(operand));
-    if (arguments.back().isUnknown() && !(arguments.size() == 1 && readsTypeOnly(name)))
+  if (isAside) {
+    RankedTensorType type = torch_lowering::convertTensorType(op->getResult(0).getType());
+    if (!type || !type.hasStaticShape() || type.getNumElements() > kMaxAsideElements)
       return;
   }
-  std::variant<host::Array, std::string> result =
-      host::evaluate({name.data(), name.size()}, arguments, *dtype,
-                     std::vector<int64_t>(type.getShape().begin(), type.getShape().end()));
-  auto *array = std::get_if<host::Array>(&result);
+  std::optional<host::Array> array = compute(op);
   if (!array)
     return;
   arrays[op->getResult(0)] = std::move(*array);
@@ -346,4 +358,14 @@ void ConstantFolder::run() {
     op->getResult(0).replaceAllUsesWith(builder.create(state)->getResult(0));
     op->erase();
   }
+}
+
+ElementsAttr torch_lowering::computeConstant(Operation *op) {
+  if (torch_reader::getTensorLiteral(op->getNumResults() ? op->getResult(0) : Value()))
+    return {};
+  std::optional<host::Array> array =
+      ConstantFolder(op->getParentOfType<func::FuncOp>()).compute(op);
+  if (!array || array->getNumElements() > kMaxLiteralElements)
+    return {};
+  return toAttribute(*array, torch_lowering::convertTensorType(op->getResult(0).getType()));
 }

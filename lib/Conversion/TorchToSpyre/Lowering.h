@@ -154,6 +154,14 @@ double roundUp(double value, Type type);
 /// (sums, centred squares): spyre-resolve-precision runs it in f32.
 bool statisticsAreNarrow(Operation *op);
 
+/// True if \p op changes an operand (`add_`, `zero_`): it counts even if nobody reads its
+/// result. There is no lowering for these; an export takes them away.
+bool writesInPlace(Operation *op);
+
+/// The elements of \p op's result, if it is made of numbers and small literals only;
+/// else null.
+ElementsAttr computeConstant(Operation *op);
+
 void addPointwise(HandlerTable &table);
 void addComposites(HandlerTable &table);
 /// After addViews: takes the casts from and to bool over.

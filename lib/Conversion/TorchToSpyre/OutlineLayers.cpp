@@ -12,15 +12,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Parts.h"
 #include "spyre/Conversion/TorchToSpyre/TorchToSpyre.h"
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/Hashing.h"
-#include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace mlir::spyre {
 #define GEN_PASS_DEF_SPYREOUTLINELAYERS
@@ -29,8 +25,7 @@ namespace mlir::spyre {
 
 using namespace mlir;
 using namespace mlir::spyre;
-
-static bool isTensor(Type type) { return isa<ShapedType, torch_reader::ValueTensorType>(type); }
+using namespace mlir::spyre::torch_lowering;
 
 /// A matrix product: what makes a repetition a layer that is worth a launch of its own.
 static bool isMatrixProduct(Operation *op) {
@@ -41,89 +36,11 @@ static bool isMatrixProduct(Operation *op) {
 }
 
 namespace {
-/// A function's operations as steps. Numbers, lists of them and literals belong to the
-/// steps that read them.
-class Steps {
-public:
-  explicit Steps(func::FuncOp func);
-
-  size_t size() const { return ops.size(); }
-  Operation *operator[](size_t i) const { return ops[i]; }
-  /// The step that computes \p value, or nothing (an argument).
-  std::optional<size_t> getIndex(Value value) const {
-    auto it = indices.find(value.getDefiningOp());
-    return value.getDefiningOp() && it != indices.end() ? std::optional(it->second) : std::nullopt;
-  }
-  /// True if \p value is made of numbers only: copied, never passed.
-  bool isPlain(Value value) const {
-    return value.getDefiningOp() && plain.contains(value.getDefiningOp());
-  }
-  /// Equal for steps that do the same to other tensors.
-  llvm::hash_code getHash(size_t i) const { return hashes[i]; }
-  bool isSamePlain(Value a, Value b) const;
-
-private:
-  llvm::hash_code hash(Operation *op) const;
-
-  SmallVector<Operation *> ops;
-  DenseMap<Operation *, size_t> indices;
-  DenseMap<Operation *, llvm::hash_code> plain;
-  SmallVector<llvm::hash_code> hashes;
-};
-
 /// Steps [begin, begin + length), count times one behind the other.
 struct Repetition {
   size_t begin = 0, length = 0, count = 0;
 };
-
-/// A part of a function on its way to a function of its own: what it reads from
-/// outside, in order of first use, and what others read of it.
-struct Part {
-  ArrayRef<Operation *> ops;
-  llvm::SetVector<Value> inputs;
-  SmallVector<std::pair<size_t, unsigned>> outputs; ///< (operation, result)
-};
 } // namespace
-
-Steps::Steps(func::FuncOp func) {
-  for (Operation &op : func.getBody().front().without_terminator()) {
-    bool isPlainOp = op.getNumRegions() == 0 && op.getNumResults() > 0 &&
-                     llvm::all_of(op.getOperands(), [&](Value v) { return isPlain(v); }) &&
-                     (op.getNumOperands() == 0 || llvm::none_of(op.getResultTypes(), isTensor));
-    llvm::hash_code code = hash(&op);
-    if (isPlainOp) {
-      plain.try_emplace(&op, code);
-      continue;
-    }
-    indices[&op] = ops.size();
-    ops.push_back(&op);
-    hashes.push_back(code);
-  }
-}
-
-llvm::hash_code Steps::hash(Operation *op) const {
-  llvm::hash_code code =
-      llvm::hash_combine(op->getName(), op->getAttrDictionary(), op->getNumOperands());
-  for (Type type : op->getResultTypes())
-    code = llvm::hash_combine(code, type);
-  for (Value operand : op->getOperands())
-    code = isPlain(operand) ? llvm::hash_combine(code, plain.lookup(operand.getDefiningOp()),
-                                                 cast<OpResult>(operand).getResultNumber())
-                            : llvm::hash_combine(code, operand.getType());
-  return code;
-}
-
-bool Steps::isSamePlain(Value a, Value b) const {
-  if (a == b)
-    return true;
-  Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
-  return x->getName() == y->getName() && x->getAttrDictionary() == y->getAttrDictionary() &&
-         x->getResultTypes() == y->getResultTypes() &&
-         cast<OpResult>(a).getResultNumber() == cast<OpResult>(b).getResultNumber() &&
-         x->getNumOperands() == y->getNumOperands() &&
-         llvm::all_of(llvm::zip(x->getOperands(), y->getOperands()),
-                      [&](auto pair) { return isSamePlain(std::get<0>(pair), std::get<1>(pair)); });
-}
 
 /// The repetition that saves most, by hashes.
 static Repetition findRepetition(const Steps &steps, size_t minLength) {
@@ -200,71 +117,6 @@ static bool isInstance(const Steps &steps, const Repetition &repetition, size_t 
     }
   }
   return true;
-}
-
-static Part makePart(const Steps &steps, ArrayRef<Operation *> ops) {
-  Part region;
-  region.ops = ops;
-  llvm::SmallPtrSet<Operation *, 32> inside(ops.begin(), ops.end());
-  for (Operation *op : ops)
-    for (Value operand : op->getOperands())
-      if (!steps.isPlain(operand) &&
-          !(operand.getDefiningOp() && inside.contains(operand.getDefiningOp())))
-        region.inputs.insert(operand);
-  for (auto [i, op] : llvm::enumerate(ops))
-    for (OpResult result : op->getResults())
-      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); }))
-        region.outputs.emplace_back(i, result.getResultNumber());
-  return region;
-}
-
-/// A private function of \p region's operations.
-static func::FuncOp makeFunction(const Steps &steps, const Part &region, StringRef name,
-                                 OpBuilder &builder) {
-  SmallVector<Type> inputs, outputs;
-  for (Value input : region.inputs)
-    inputs.push_back(input.getType());
-  for (auto [op, result] : region.outputs)
-    outputs.push_back(region.ops[op]->getResult(result).getType());
-  auto func = func::FuncOp::create(builder, region.ops.front()->getLoc(), name,
-                                   builder.getFunctionType(inputs, outputs));
-  func.setPrivate();
-  Block *block = func.addEntryBlock();
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(block);
-  IRMapping mapping;
-  for (auto [input, argument] : llvm::zip(region.inputs, block->getArguments())) {
-    argument.setLoc(input.getLoc());
-    mapping.map(input, argument);
-  }
-  std::function<void(Value)> copyPlain = [&](Value value) {
-    if (!steps.isPlain(value) || mapping.contains(value))
-      return;
-    for (Value operand : value.getDefiningOp()->getOperands())
-      copyPlain(operand);
-    builder.clone(*value.getDefiningOp(), mapping);
-  };
-  for (Operation *op : region.ops) {
-    for (Value operand : op->getOperands())
-      copyPlain(operand);
-    builder.clone(*op, mapping);
-  }
-  SmallVector<Value> results;
-  for (auto [op, result] : region.outputs)
-    results.push_back(mapping.lookup(region.ops[op]->getResult(result)));
-  func::ReturnOp::create(builder, func.getLoc(), results);
-  return func;
-}
-
-/// Puts a call of \p callee in the place of \p ops, which read \p inputs.
-static void replaceWithCall(func::FuncOp callee, ArrayRef<Operation *> ops, ValueRange inputs,
-                            ArrayRef<std::pair<size_t, unsigned>> outputs, OpBuilder &builder) {
-  builder.setInsertionPoint(ops.front());
-  auto call = func::CallOp::create(builder, ops.front()->getLoc(), callee, inputs);
-  for (auto [result, output] : llvm::zip(call.getResults(), outputs))
-    ops[output.first]->getResult(output.second).replaceAllUsesWith(result);
-  for (Operation *op : llvm::reverse(ops))
-    op->erase();
 }
 
 namespace {

@@ -86,15 +86,6 @@ static bool isBookkeeping(Operation *op) {
 
 static bool isTorch(Operation *op) { return op->getName().getDialectNamespace() == "torch"; }
 
-/// True if \p op changes an operand (`add_`, `zero_`): it counts even if nobody reads its
-/// result. There is no lowering for these; an export takes them away.
-static bool writesInPlace(Operation *op) {
-  StringRef name = torch_reader::getShortName(op);
-  name.consume_front("torch.");
-  StringRef base = name.split('.').second.split('.').first; // aten.[add_].Tensor
-  return base.ends_with("_") && !base.ends_with("__");
-}
-
 /// The element type of PyTorch's dtype number, or null where L1 has none.
 static Type getElementTypeOf(MLIRContext *context, int64_t dtype) {
   switch (dtype) {

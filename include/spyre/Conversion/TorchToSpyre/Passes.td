@@ -98,4 +98,26 @@ def SpyreOutlineLayers : Pass<"spyre-outline-layers", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
 
+def SpyreSplitHost : Pass<"spyre-split-host", "::mlir::ModuleOp"> {
+  let summary = "Operations of the host become calls between device functions";
+  let description = [{
+    Input: a module as `spyre-outline-layers` leaves it, in which the operations that the
+    host computes carry `spyre.host`, the reason as a string. Output: the program is a
+    sequence of calls of private functions, which hold what the device computes, and
+    `spyre.host_call`s. Operations are put in an order with few changes between the two
+    (what is ready of one kind is done first); operations that draw random numbers keep
+    theirs. A function that is taken apart is inlined where it is called.
+
+    Views of what is on the host anyway, and read there only, are made there: they cost
+    nothing. So are device functions that would do nothing else. An operation that takes
+    a number which the program computes, or gives one, is the host's.
+
+    A module without marked operations is left as it is, unless `force` is given (a
+    signature that holds more than tensors of the device).
+  }];
+  let options = [Option<"force", "force", "bool", "false",
+                        "Take the program apart even if nothing is marked">];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::spyre::SpyreDialect"];
+}
+
 #endif // SPYRE_CONVERSION_TORCHTOSPYRE_PASSES

@@ -11,6 +11,9 @@
 
 #include "spyre/Dialect/Spyre/IR/Provenance.h"
 
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+
 using namespace mlir;
 using namespace mlir::spyre;
 
@@ -30,4 +33,20 @@ Location mlir::spyre::withOrigin(Location loc, StringRef operation) {
   if (getOrigin(loc).operation)
     return loc;
   return NameLoc::get(StringAttr::get(loc.getContext(), operation), loc);
+}
+
+Location mlir::spyre::withNumber(Location loc, int64_t number) {
+  MLIRContext *context = loc.getContext();
+  return FusedLoc::get(context, {loc}, IntegerAttr::get(IntegerType::get(context, 64), number));
+}
+
+SmallVector<int64_t> mlir::spyre::getNumbers(Location loc) {
+  SmallVector<int64_t> numbers;
+  loc->walk([&](Location part) {
+    if (auto fused = dyn_cast<FusedLoc>(part))
+      if (auto number = dyn_cast_if_present<IntegerAttr>(fused.getMetadata()))
+        numbers.push_back(number.getInt());
+    return WalkResult::advance();
+  });
+  return numbers;
 }

@@ -15,6 +15,7 @@
 #define SPYRE_DIALECT_SPYRE_IR_PROVENANCE_H
 
 #include "mlir/IR/Location.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace mlir::spyre {
 
@@ -28,6 +29,11 @@ Origin getOrigin(Location loc);
 
 /// \p loc as the location of \p operation; \p loc itself if it names one already.
 Location withOrigin(Location loc, StringRef operation);
+
+/// \p loc as that of operation number \p number of the program, whatever becomes of it.
+Location withNumber(Location loc, int64_t number);
+/// The numbers in \p loc.
+SmallVector<int64_t> getNumbers(Location loc);
 
 } // namespace mlir::spyre
 

@@ -59,6 +59,8 @@ inline constexpr llvm::StringLiteral kWeightAttr = "spyre.weight";
 /// "infinite": what the device holds as 65536 in a 16-bit result is an overflow, not the
 /// largest f16 number on its way through.
 inline constexpr llvm::StringLiteral kOverflowAttr = "spyre.overflow";
+/// On an operation of torch: why the host computes it.
+inline constexpr llvm::StringLiteral kHostAttr = "spyre.host";
 /// Value of a one-stick constant argument.
 inline constexpr llvm::StringLiteral kValueAttr = "spyre.value";
 /// Tail state at entry.

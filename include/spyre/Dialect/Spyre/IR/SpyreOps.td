@@ -209,4 +209,38 @@ def Spyre_ConcatOp : Spyre_CompositeOp<"concat"> {
   }];
 }
 
+//===----------------------------------------------------------------------===//
+// The host
+//===----------------------------------------------------------------------===//
+
+def Spyre_HostCallOp : Spyre_Op<"host_call", []> {
+  let summary = "An operation that the host computes";
+  let description = [{
+    Stands between the calls of a program's functions, never inside one: the bundle
+    before it ends, what it reads is copied out, what it makes is copied in again where
+    a bundle reads it. `function` is the operation's name (`aten.max.dim`): a function
+    of lib/Host's table, or PyTorch's own kernel where the caller brings it.
+
+    `arguments` are the operation's operands in order: an i64, f64 or bool, a string,
+    `unit` for none, a list of them; `0 : index` is input 0, a tensor or a number that
+    the program computes. Result i is number `numbers[i]` of what the function returns,
+    and where `items[i]` is not -1, that element of the returned list.
+
+    ```mlir
+    %values, %where = spyre.host_call "aten.max.dim"(%x)
+        {arguments = [0 : index, 1, false], numbers = array<i64: 0, 1>,
+         items = array<i64: -1, -1>, reason = "no device operation is known for it"}
+        : (!torch.vtensor<[4,8],f32>) -> (!torch.vtensor<[4],f32>, !torch.vtensor<[4],si64>)
+    ```
+  }];
+  let arguments = (ins StrAttr:$function, ArrayAttr:$arguments, DenseI64ArrayAttr:$numbers,
+                       DenseI64ArrayAttr:$items, DefaultValuedOptionalAttr<StrAttr, "\"\"">:$reason,
+                       Variadic<AnyType>:$inputs);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = [{
+    $function `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // SPYRE_OPS

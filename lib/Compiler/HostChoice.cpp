@@ -1,0 +1,136 @@
+//===- HostChoice.cpp - What the host computes ----------------------------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// See the header.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Compiler/HostChoice.h"
+
+#include "spyre/Dialect/Spyre/IR/Provenance.h"
+#include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
+#include "spyre/Dialect/Torch/IR/TorchOps.h"
+#include "spyre/Host/Evaluate.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace spyre::compiler {
+
+static bool isOfTorch(Operation *op) { return op->getName().getDialectNamespace() == "torch"; }
+
+/// Numbers, lists and options: they go where they are read.
+static bool isBookkeeping(Operation *op) {
+  StringRef name = op->getName().getStringRef();
+  return name.starts_with("torch.constant.") ||
+         (op->getNumResults() && torch_reader::getTensorLiteral(op->getResult(0))) ||
+         llvm::is_contained({torch_reader::names::listConstruct,
+                             torch_reader::names::tupleConstruct, torch_reader::names::derefine},
+                            name);
+}
+
+/// A tensor of a type and sizes that the device could hold.
+static bool isDeviceTensor(Type type) {
+  std::optional<ArrayRef<int64_t>> shape = torch_reader::getTensorShape(type);
+  Type element = torch_reader::getTensorElementType(type);
+  return isa<torch_reader::ValueTensorType>(type) && shape && element &&
+         element.isIntOrFloat() && !llvm::any_of(*shape, ShapedType::isDynamic);
+}
+
+HostChoice::HostChoice(OwningOpRef<ModuleOp> source, HostPolicy policy)
+    : module(std::move(source)), policy(policy) {
+  module->walk([&](Operation *op) {
+    if (!isOfTorch(op))
+      return;
+    op->setLoc(mlir::spyre::withNumber(op->getLoc(), static_cast<int64_t>(operations.size())));
+    operations.push_back(op);
+  });
+  for (auto func : module->getOps<func::FuncOp>()) {
+    if (!func.isPublic() || func.isExternal())
+      continue;
+    hasOtherSignature |= !llvm::all_of(func.getArgumentTypes(), isDeviceTensor) ||
+                         !llvm::all_of(func.getResultTypes(), isDeviceTensor);
+  }
+}
+
+bool HostChoice::mayRunOnHost(Operation *op) const {
+  if (op->getNumResults() == 0 || op->getNumRegions() > 0 || isBookkeeping(op))
+    return false;
+  if (policy == HostPolicy::Any)
+    return true;
+  StringRef name = torch_reader::getShortName(op);
+  name.consume_front("torch.");
+  return policy == HostPolicy::Table && host::isKnown({name.data(), name.size()});
+}
+
+bool HostChoice::mark(int64_t number, StringRef reason) {
+  if (number < 0 || number >= static_cast<int64_t>(operations.size()))
+    return false;
+  Operation *op = operations[number];
+  if (op->hasAttr(mlir::spyre::kHostAttr) || !mayRunOnHost(op))
+    return false;
+  op->setAttr(mlir::spyre::kHostAttr, StringAttr::get(op->getContext(), reason));
+  ++numMarked;
+  return true;
+}
+
+/// What a report says about one operation, without the operation's own text before it.
+static StringRef getReason(StringRef message) {
+  if (message.starts_with("torch."))
+    if (size_t at = message.rfind("): "); at != StringRef::npos)
+      return message.substr(at + 3);
+  return message;
+}
+
+bool HostChoice::learn(ArrayRef<Diagnostic> diagnostics, ArrayRef<ModuleOp> failedParts) {
+  if (policy == HostPolicy::None)
+    return false;
+  // All that is said of operations, and whether the host may have each.
+  SmallVector<std::pair<int64_t, std::string>> refused;
+  std::string first;
+  auto collect = [&](const Diagnostic &diagnostic) {
+    std::string message = diagnostic.str();
+    for (int64_t number : mlir::spyre::getNumbers(diagnostic.getLocation()))
+      refused.emplace_back(number, getReason(message));
+  };
+  for (const Diagnostic &diagnostic : diagnostics) {
+    if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+      continue;
+    if (first.empty())
+      first = diagnostic.str();
+    // A report lists operations, a note each.
+    size_t before = refused.size();
+    for (const Diagnostic &note : const_cast<Diagnostic &>(diagnostic).getNotes())
+      collect(note);
+    if (refused.size() == before)
+      collect(diagnostic);
+  }
+  bool isNew = false;
+  for (const auto &[number, reason] : refused) {
+    Operation *op = number < static_cast<int64_t>(operations.size()) ? operations[number] : nullptr;
+    // One that nobody can compute: the report stands.
+    if (op && !op->hasAttr(mlir::spyre::kHostAttr) && !isBookkeeping(op) && !mayRunOnHost(op))
+      return false;
+    isNew |= mark(number, reason);
+  }
+  if (isNew)
+    return true;
+  // The error names no operation that is not the host's already: the whole part goes.
+  llvm::SetVector<int64_t> numbers;
+  for (ModuleOp part : failedParts)
+    part->walk([&](Operation *op) {
+      for (int64_t number : mlir::spyre::getNumbers(op->getLoc()))
+        numbers.insert(number);
+    });
+  for (int64_t number : numbers)
+    isNew |= mark(number, first);
+  return isNew;
+}
+
+} // namespace spyre::compiler

@@ -1,0 +1,407 @@
+//===- SplitHost.cpp - Operations of the host between device functions ----===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Takes a function of torch operations, some of which the host computes, apart: first
+// it is decided what else goes to the host because it costs nothing there or cannot be
+// passed to the device, then the operations are put in an order with few changes between
+// device and host, then each run of device operations becomes a function and each
+// operation of the host a spyre.host_call. See Passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "HostCalls.h"
+#include "Lowering.h"
+#include "Parts.h"
+#include "spyre/Conversion/TorchToSpyre/TorchToSpyre.h"
+#include "spyre/Dialect/Spyre/IR/SpyreOps.h"
+#include "spyre/Dialect/Torch/IR/TorchOps.h"
+#include "spyre/Host/Evaluate.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+
+#include <set>
+
+namespace mlir::spyre {
+#define GEN_PASS_DEF_SPYRESPLITHOST
+#include "spyre/Conversion/TorchToSpyre/Passes.h.inc"
+} // namespace mlir::spyre
+
+using namespace mlir;
+using namespace mlir::spyre;
+using namespace mlir::spyre::torch_lowering;
+
+namespace {
+/// Operations that stay together, by the first of them.
+struct Group {
+  SmallVector<size_t> steps; ///< in order
+  llvm::SmallSetVector<size_t, 8> after; ///< groups that come first
+  bool isHost = false;
+};
+
+/// Steps of one kind that follow each other.
+struct Run {
+  bool isHost = false;
+  SmallVector<size_t> groups;
+};
+
+class HostSplitter {
+public:
+  HostSplitter(func::FuncOp func, SymbolTable &symbols) : func(func), symbols(symbols) {}
+
+  LogicalResult split();
+
+private:
+  SmallVector<Operation *> getOperations() {
+    return llvm::map_to_vector(func.getBody().front().without_terminator(),
+                               [](Operation &op) { return &op; });
+  }
+  void eraseUnread();
+  void copyLists();
+  void makeGroups();
+  void sinkViews();
+  void connect();
+  SmallVector<Run> order(bool hostFirst) const;
+  bool onlyMoves(const Run &run) const;
+  LogicalResult rebuild(ArrayRef<Run> runs);
+  Group &groupOf(size_t step) { return groups[groupIndex[step]]; }
+  bool isOnHost(Value value);
+  template <typename Fn> void forEachDefinition(size_t step, Fn fn) const;
+
+  func::FuncOp func;
+  SymbolTable &symbols;
+  std::optional<Steps> steps;
+  SmallVector<Group> groups;
+  SmallVector<size_t> groupIndex; ///< by step
+  size_t numFunctions = 0;
+};
+
+struct SplitHostPass : mlir::spyre::impl::SpyreSplitHostBase<SplitHostPass> {
+  using SpyreSplitHostBase::SpyreSplitHostBase;
+  void runOnOperation() override;
+};
+} // namespace
+
+static StringRef getPlainName(Operation *op) {
+  StringRef name = torch_reader::getShortName(op);
+  name.consume_front("torch.");
+  return name;
+}
+
+/// The operation's results share its operand's elements: nothing to compute.
+static bool isView(Operation *op) {
+  StringRef name = getPlainName(op);
+  return ::spyre::host::isView({name.data(), name.size()});
+}
+
+/// Made of numbers only, and always the same.
+static bool makesConstant(Operation *op) {
+  return op->getNumResults() == 1 && torch_reader::isTensor(op->getResult(0).getType()) &&
+         !drawsRandomNumbers(op) && llvm::none_of(op->getOperandTypes(), torch_reader::isTensor);
+}
+
+/// A list, tuple or option that is put together for what reads it.
+static bool isPacking(Operation *op) {
+  return torch_reader::isOp(op, torch_reader::names::listConstruct) ||
+         torch_reader::isOp(op, torch_reader::names::tupleConstruct) ||
+         torch_reader::isOp(op, torch_reader::names::derefine);
+}
+
+static bool isTorchList(Type type) { return isa<torch_reader::ListType>(type); }
+
+static bool isAssertion(Operation *op) {
+  return torch_reader::isOp(op, torch_reader::names::assertTensorMetadata);
+}
+
+/// What nobody reads is not computed.
+void HostSplitter::eraseUnread() {
+  SmallVector<Operation *> ops = getOperations();
+  for (Operation *op : llvm::reverse(ops))
+    if (op->getNumResults() > 0 && op->use_empty() && op->getNumRegions() == 0 &&
+        !writesInPlace(op))
+      op->erase();
+}
+
+/// Lists of tensors belong to what reads them: one each.
+void HostSplitter::copyLists() {
+  SmallVector<Operation *> ops = getOperations();
+  for (Operation *op : llvm::reverse(ops)) {
+    if (!isPacking(op))
+      continue;
+    bool isFirst = true;
+    for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
+      if (!std::exchange(isFirst, false)) {
+        OpBuilder builder(use.getOwner());
+        use.set(builder.clone(*op)->getResult(cast<OpResult>(use.get()).getResultNumber()));
+      }
+    }
+  }
+}
+
+template <typename Fn> void HostSplitter::forEachDefinition(size_t step, Fn fn) const {
+  for (Value operand : (*steps)[step]->getOperands())
+    if (std::optional<size_t> definition = steps->getIndex(operand))
+      fn(*definition, operand);
+}
+
+void HostSplitter::makeGroups() {
+  llvm::EquivalenceClasses<size_t> together;
+  for (size_t i = 0; i < steps->size(); ++i)
+    together.insert(i);
+  for (size_t i = 0; i < steps->size(); ++i) {
+    Operation *op = (*steps)[i];
+    forEachDefinition(i, [&](size_t definition, Value operand) {
+      Operation *from = (*steps)[definition];
+      // A list and what makes it, an assertion and what it is about.
+      if (isPacking(from) || (isTorchList(operand.getType()) && !isPacking(op)) || isAssertion(op))
+        together.unionSets(i, definition);
+    });
+  }
+  llvm::DenseMap<size_t, size_t> indices;
+  groupIndex.resize(steps->size());
+  for (size_t i = 0; i < steps->size(); ++i) {
+    auto [it, isNew] = indices.try_emplace(together.getLeaderValue(i), groups.size());
+    if (isNew)
+      groups.emplace_back();
+    groups[it->second].steps.push_back(i);
+    groupIndex[i] = it->second;
+  }
+  for (size_t i = 0; i < steps->size(); ++i) {
+    Operation *op = (*steps)[i];
+    auto sendToHost = [&](StringRef reason) {
+      groupOf(i).isHost = true;
+      if (!op->hasAttr(kHostAttr))
+        op->setAttr(kHostAttr, StringAttr::get(op->getContext(), reason));
+    };
+    if (op->hasAttr(kHostAttr))
+      groupOf(i).isHost = true;
+    if (isPacking(op) || isAssertion(op))
+      continue;
+    for (Value operand : op->getOperands())
+      if (!torch_reader::isTensor(operand.getType()) && !isTorchList(operand.getType()) &&
+          !steps->isPlain(operand))
+        sendToHost("it takes a number that the program computes");
+    for (Value result : op->getResults())
+      if (!torch_reader::isTensor(result.getType()) && !isTorchList(result.getType()))
+        sendToHost("it gives a number to the program");
+  }
+}
+
+bool HostSplitter::isOnHost(Value value) {
+  if (isa<BlockArgument>(value))
+    return true;
+  std::optional<size_t> definition = steps->getIndex(value);
+  return definition ? groupOf(*definition).isHost : true;
+}
+
+/// Views of what is on the host, read on the host only, are made there; so are constants.
+void HostSplitter::sinkViews() {
+  // Backwards: may it go? Forwards: it goes if what it shows has gone.
+  llvm::SmallDenseSet<size_t> mayGo;
+  for (size_t g = groups.size(); g-- > 0;) {
+    auto isFree = [&](size_t step) {
+      Operation *op = (*steps)[step];
+      return isPacking(op) || isAssertion(op) || isView(op) || makesConstant(op) ||
+             torch_reader::isOp(op, torch_reader::names::listUnpack) ||
+             getPlainName(op) == "aten.__getitem__.t";
+    };
+    if (groups[g].isHost || !llvm::all_of(groups[g].steps, isFree))
+      continue;
+    bool readOnHost = true;
+    for (size_t step : groups[g].steps)
+      for (Operation *user : (*steps)[step]->getUsers()) {
+        if (user->hasTrait<OpTrait::IsTerminator>())
+          continue;
+        std::optional<size_t> index = steps->getIndex(user->getNumResults() ? user->getResult(0)
+                                                                             : Value());
+        if (!index)
+          continue; // an assertion
+        size_t reader = groupIndex[*index];
+        readOnHost &= reader == g || groups[reader].isHost || mayGo.contains(reader);
+      }
+    if (readOnHost)
+      mayGo.insert(g);
+  }
+  for (size_t g = 0; g < groups.size(); ++g) {
+    if (!mayGo.contains(g))
+      continue;
+    bool shownOnHost = true;
+    for (size_t step : groups[g].steps)
+      for (Value operand : (*steps)[step]->getOperands())
+        if (!steps->isPlain(operand)) {
+          std::optional<size_t> definition = steps->getIndex(operand);
+          shownOnHost &= (definition && groupIndex[*definition] == g) || isOnHost(operand);
+        }
+    groups[g].isHost = shownOnHost;
+  }
+}
+
+void HostSplitter::connect() {
+  std::optional<size_t> lastRandom;
+  for (size_t g = 0; g < groups.size(); ++g) {
+    groups[g].after.clear();
+    bool isRandom = false;
+    for (size_t step : groups[g].steps) {
+      isRandom |= drawsRandomNumbers((*steps)[step]);
+      forEachDefinition(step, [&](size_t definition, Value) {
+        if (groupIndex[definition] != g)
+          groups[g].after.insert(groupIndex[definition]);
+      });
+    }
+    if (isRandom) {
+      if (lastRandom)
+        groups[g].after.insert(*lastRandom);
+      lastRandom = g;
+    }
+  }
+}
+
+/// All groups, each behind what it reads: of one kind as long as there are any.
+SmallVector<Run> HostSplitter::order(bool hostFirst) const {
+  SmallVector<size_t> waitsFor(groups.size());
+  SmallVector<SmallVector<size_t, 2>> readers(groups.size());
+  std::set<size_t> ready[2];
+  for (auto [g, group] : llvm::enumerate(groups)) {
+    waitsFor[g] = group.after.size();
+    for (size_t first : group.after)
+      readers[first].push_back(g);
+    if (group.after.empty())
+      ready[group.isHost].insert(g);
+  }
+  SmallVector<Run> runs;
+  for (bool isHost = hostFirst; !ready[0].empty() || !ready[1].empty(); isHost = !isHost) {
+    Run run{isHost, {}};
+    while (!ready[isHost].empty()) {
+      size_t g = *ready[isHost].begin();
+      ready[isHost].erase(ready[isHost].begin());
+      run.groups.push_back(g);
+      for (size_t reader : readers[g])
+        if (--waitsFor[reader] == 0)
+          ready[groups[reader].isHost].insert(reader);
+    }
+    if (!run.groups.empty())
+      runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+bool HostSplitter::onlyMoves(const Run &run) const {
+  return llvm::all_of(run.groups, [&](size_t g) {
+    return llvm::all_of(groups[g].steps, [&](size_t step) {
+      Operation *op = (*steps)[step];
+      return isView(op) || isPacking(op) || isAssertion(op) || makesConstant(op) ||
+             torch_reader::isOp(op, torch_reader::names::listUnpack);
+    });
+  });
+}
+
+LogicalResult HostSplitter::rebuild(ArrayRef<Run> runs) {
+  Operation *end = func.getBody().front().getTerminator();
+  for (const Run &run : runs)
+    for (size_t g : run.groups)
+      for (size_t step : groups[g].steps)
+        (*steps)[step]->moveBefore(end);
+  OpBuilder builder(func);
+  bool ok = true;
+  // From the end: what is replaced is read by nothing that is still to be replaced.
+  for (const Run &run : llvm::reverse(runs)) {
+    if (!run.isHost) {
+      SmallVector<Operation *> ops;
+      for (size_t g : run.groups)
+        for (size_t step : groups[g].steps)
+          ops.push_back((*steps)[step]);
+      Part part = makePart(*steps, ops);
+      builder.setInsertionPoint(func);
+      std::string name = (func.getName() + "_part" + Twine(numFunctions++)).str();
+      func::FuncOp callee = makeFunction(*steps, part, name, builder);
+      symbols.insert(callee);
+      replaceWithCall(callee, ops, part.inputs.getArrayRef(), part.outputs, builder);
+      continue;
+    }
+    for (size_t g : llvm::reverse(run.groups)) {
+      SmallVector<Operation *> ops;
+      for (size_t step : groups[g].steps)
+        ops.push_back((*steps)[step]);
+      ok &= succeeded(replaceWithHostCall(ops, builder));
+    }
+  }
+  if (!ok)
+    return failure();
+  eraseUnread();
+  return success();
+}
+
+LogicalResult HostSplitter::split() {
+  eraseUnread();
+  copyLists();
+  steps.emplace(func);
+  makeGroups();
+  sinkViews();
+  connect();
+  SmallVector<Run> runs;
+  for (bool changed = true; changed;) {
+    changed = false;
+    runs = order(false);
+    SmallVector<Run> other = order(true);
+    auto count = [](ArrayRef<Run> all) {
+      return llvm::count_if(all, [](const Run &run) { return !run.isHost; });
+    };
+    if (count(other) < count(runs))
+      runs = std::move(other);
+    for (const Run &run : runs)
+      if (!run.isHost && onlyMoves(run))
+        for (size_t g : run.groups)
+          changed = groups[g].isHost = true;
+  }
+  return rebuild(runs);
+}
+
+/// Puts what \p callee does in the place of its calls in \p program.
+static void inlineCalls(func::FuncOp program, func::FuncOp callee) {
+  for (auto call : llvm::make_early_inc_range(program.getBody().front().getOps<func::CallOp>())) {
+    if (call.getCallee() != callee.getName())
+      continue;
+    OpBuilder builder(call);
+    IRMapping mapping;
+    mapping.map(callee.getArguments(), call.getOperands());
+    Block &body = callee.getBody().front();
+    for (Operation &op : body.without_terminator())
+      builder.clone(op, mapping);
+    for (auto [result, value] : llvm::zip(call.getResults(), body.getTerminator()->getOperands()))
+      result.replaceAllUsesWith(mapping.lookupOrDefault(value));
+    call.erase();
+  }
+}
+
+void SplitHostPass::runOnOperation() {
+  ModuleOp module = getOperation();
+  SymbolTable symbols(module);
+  func::FuncOp program;
+  SmallVector<func::FuncOp> functions;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (func.isExternal() || !llvm::hasSingleElement(func.getBody()))
+      continue;
+    functions.push_back(func);
+    if (func.isPublic())
+      program = func;
+  }
+  for (func::FuncOp func : functions) {
+    bool isMarked = false;
+    for (Operation &op : func.getBody().front())
+      isMarked |= op.hasAttr(kHostAttr);
+    bool isSequence = llvm::any_of(func.getBody().front(), llvm::IsaPred<func::CallOp>);
+    if (!isMarked && !(force && func == program && !isSequence))
+      continue;
+    if (failed(HostSplitter(func, symbols).split()))
+      return signalPassFailure();
+    if (func == program || !program)
+      continue;
+    inlineCalls(program, func);
+    func.erase();
+  }
+}
