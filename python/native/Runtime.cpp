@@ -17,6 +17,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -153,10 +154,88 @@ nb::dict describe(const HostArray &array) {
   return result;
 }
 
+/// A NumPy array that shows \p tensor's memory, as long as that lives.
+nb::object showAsNumpy(const HostTensor &tensor) {
+  std::vector<size_t> shape(tensor.shape.begin(), tensor.shape.end());
+  // NumPy wants an address even where there are no elements.
+  static char nothing;
+  const void *data = tensor.data.empty() ? &nothing : static_cast<const void *>(tensor.data.data());
+  return nb::cast(nb::ndarray<nb::numpy>(const_cast<void *>(data), shape.size(), shape.data(),
+                                         nb::none(), nullptr, getNumpyType(tensor.dtype)),
+                  nb::rv_policy::reference);
+}
+
+/// Host calls as calls of a Python function: (operation, arguments, outputs). An array
+/// is (NumPy array, dtype), a number that the program computes (array, dtype, True), an
+/// output (array, dtype, number, item) and to be filled.
+class PythonHost : public HostFunctions {
+public:
+  explicit PythonHost(nb::object function) : function(std::move(function)) {}
+
+  bool knows(const std::string &) const override { return true; }
+
+  std::optional<std::string> call(const HostInvocation &invocation) override {
+    nb::gil_scoped_acquire acquire;
+    try {
+      size_t next = 0;
+      nb::list arguments, outputs;
+      for (const HostArgument &argument : invocation.call.arguments)
+        arguments.append(toPython(argument, invocation.arrays, next));
+      for (size_t i = 0; i < invocation.outputs.size(); ++i) {
+        HostTensor &tensor = *invocation.outputs[i];
+        tensor.data.own();
+        const HostOutput &output = invocation.call.outputs[i];
+        outputs.append(nb::make_tuple(showAsNumpy(tensor), getName(tensor.dtype), output.number,
+                                      output.item));
+      }
+      function(nb::str(invocation.call.function.c_str()), arguments, outputs);
+      return std::nullopt;
+    } catch (const std::exception &error) {
+      return error.what();
+    }
+  }
+
+private:
+  static nb::str getName(HostType type) {
+    std::string_view name = spyre::getHostTypeName(type);
+    return nb::str(name.data(), name.size());
+  }
+
+  static nb::object toPython(const HostArgument &argument,
+                             const std::vector<const HostTensor *> &arrays, size_t &next) {
+    struct Visitor {
+      const std::vector<const HostTensor *> &arrays;
+      size_t &next;
+      nb::object operator()(std::monostate) { return nb::none(); }
+      nb::object operator()(bool truth) { return nb::bool_(truth); }
+      nb::object operator()(int64_t integer) { return nb::int_(integer); }
+      nb::object operator()(double number) { return nb::float_(number); }
+      nb::object operator()(const std::string &text) { return nb::str(text.c_str(), text.size()); }
+      nb::object operator()(const HostArgument::Array &array) {
+        const HostTensor &tensor = *arrays[next++];
+        nb::object shown = showAsNumpy(tensor);
+        return array.isNumber ? nb::make_tuple(shown, getName(tensor.dtype), true)
+                              : nb::make_tuple(shown, getName(tensor.dtype));
+      }
+      nb::object operator()(const std::vector<HostArgument> &list) {
+        nb::list elements;
+        for (const HostArgument &element : list)
+          elements.append(toPython(element, arrays, next));
+        return elements;
+      }
+    };
+    return std::visit(Visitor{arrays, next}, argument.value);
+  }
+
+  nb::object function;
+};
+
 class NativeProgram {
 public:
-  NativeProgram(const std::string &directory, std::shared_ptr<NativeDevice> on)
+  NativeProgram(const std::string &directory, std::shared_ptr<NativeDevice> on, nb::object onHost)
       : device(std::move(on)) {
+    if (!onHost.is_none())
+      host = std::make_unique<PythonHost>(std::move(onHost));
     std::optional<RunError> failure;
     {
       nb::gil_scoped_release release;
@@ -166,7 +245,8 @@ public:
       } else {
         loaded = std::make_unique<LoadedProgram>(std::get<LoadedProgram>(std::move(program)));
         std::lock_guard lock(device->mutex);
-        auto made = ProgramSession::create(device->runtime, *loaded);
+        auto made = ProgramSession::create(device->runtime, *loaded,
+                                           {.keepBuffers = true, .host = host.get()});
         if (auto *error = std::get_if<RunError>(&made))
           failure = *error;
         else
@@ -195,6 +275,18 @@ public:
     nb::list result;
     for (const HostArray &array : loaded->program.results)
       result.append(describe(array));
+    return result;
+  }
+
+  /// Calls of the host a run, by operation.
+  std::map<std::string, int64_t> getHostCalls() const { return countHostCalls(loaded->program); }
+  /// (operation, reason, place) of each.
+  nb::list getHostReasons() const {
+    nb::list result;
+    for (const ProgramStep &step : loaded->program.steps)
+      if (const auto *call = std::get_if<HostCall>(&step.content);
+          call && !call->reason.empty())
+        result.append(nb::make_tuple(call->function, call->reason, call->location));
     return result;
   }
 
@@ -276,6 +368,7 @@ private:
   }
 
   std::shared_ptr<NativeDevice> device;
+  std::unique_ptr<HostFunctions> host;
   std::unique_ptr<LoadedProgram> loaded;
   std::unique_ptr<ProgramSession> session;
 };
@@ -325,8 +418,10 @@ NB_MODULE(_runtime, m) {
                    [](NativeDevice &d) { return d.runtime.getEmulator().getOptions().countOnly; })
       .def("counters", &getCounters, "What the device has counted since it was made.");
   nb::class_<NativeProgram>(m, "Program", "A program directory on a device.")
-      .def(nb::init<const std::string &, std::shared_ptr<NativeDevice>>(), "directory"_a,
-           "device"_a)
+      .def(nb::init<const std::string &, std::shared_ptr<NativeDevice>, nb::object>(),
+           "directory"_a, "device"_a, "host"_a = nb::none())
+      .def_prop_ro("host_calls", &NativeProgram::getHostCalls)
+      .def_prop_ro("host_reasons", &NativeProgram::getHostReasons)
       .def_prop_ro("arguments", &NativeProgram::getArguments)
       .def_prop_ro("results", &NativeProgram::getResults)
       .def("bind", &NativeProgram::bind, "index"_a, "array"_a,

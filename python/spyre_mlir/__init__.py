@@ -62,12 +62,19 @@ __all__ = [
 ]
 
 
+def _call_host(function, arguments, outputs):
+    """A host call of a program; PyTorch is imported at the first."""
+    from ._host import call
+
+    call(function, arguments, outputs)
+
+
 def _open(directory: Directory, options: Options, convention=None, weights=(), stats=None) -> CompiledProgram:
     from . import _runtime
 
     began = time.perf_counter()
     device = make_device(options)
-    native = _runtime.Program(str(directory.path), device)
+    native = _runtime.Program(str(directory.path), device, _call_host if options.has_torch() else None)
     if convention is None:
         convention, weights = load_convention(directory.path, native)
     program = CompiledProgram(

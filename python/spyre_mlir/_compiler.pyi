@@ -27,4 +27,5 @@ def compile(
     pretty: bool = False,
     report: str = "",
     dump_stages: str = "",
+    host: str = "table",
 ) -> tuple[bool, list[Message], str]: ...

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib.util
 import os
 
 from .errors import OptionError
@@ -20,6 +21,8 @@ from .errors import OptionError
 class Options:
     """opt_level: 0 to 3; cores: 0 is what the level says; device: name of a variant.
 
+    host: who computes what the device cannot: "torch" (PyTorch's own kernels; without PyTorch, as "table"),
+    "table" (the runtime's functions only; the rest is refused), "none" (all of it is refused).
     check: checked mode, whose reports raise CheckError; count_only: the null device, which counts
     and computes nothing; threads: 0 is one a processor. cache: True, False, or a folder.
     """
@@ -29,6 +32,7 @@ class Options:
     device: str = "spyre"
     target: str = "superdsc"
     superdsc_form: str = "2026-08"
+    host: str = "torch"
     report: str = ""
     dump_stages: str = ""
     check: bool = False
@@ -55,6 +59,12 @@ class Options:
                 raise OptionError(f"{field.name}={value!r}: {wanted.__name__} wanted")
         if self.opt_level > 3:
             raise OptionError(f"opt_level={self.opt_level}: optimisation levels are 0 to 3")
+        if self.host not in ("torch", "table", "none"):
+            raise OptionError(f"host={self.host!r}: 'torch', 'table' or 'none' wanted")
+
+    def has_torch(self) -> bool:
+        """Whether PyTorch runs host calls."""
+        return self.host == "torch" and _is_torch_installed()
 
     def compiled(self) -> dict:
         """What the compiled program depends on."""
@@ -64,7 +74,13 @@ class Options:
             "device": self.device,
             "target": self.target,
             "form": self.superdsc_form,
+            "host": "any" if self.has_torch() else "none" if self.host == "none" else "table",
         }
+
+
+@functools.cache
+def _is_torch_installed() -> bool:
+    return importlib.util.find_spec("torch") is not None
 
 
 def make(options: dict) -> Options:

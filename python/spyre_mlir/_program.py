@@ -269,7 +269,14 @@ class CompiledProgram:
     def stats(self) -> dict:
         """Seconds of import, compile, stages and the last run, and what `spyre-compile --stats` has."""
         counted = self._device.counters() if self._device.checked or self._device.count_only else {}
-        return {**self._stats, **counted, "run_s": self._run_s, "runs": self._runs}
+        return {
+            **self._stats,
+            **counted,
+            "host_calls": dict(self._native.host_calls),
+            "host_reasons": [list(entry) for entry in self._native.host_reasons],
+            "run_s": self._run_s,
+            "runs": self._runs,
+        }
 
     def explain(self) -> str:
         """Arguments, steps and costs in words."""
@@ -281,6 +288,15 @@ class CompiledProgram:
         steps = program["steps"]
         launched = [step["bundle"] for step in steps if step["step"] == "launch"]
         lines.append(f"  {len(launched)} launches of {len(set(launched))} bundles, {len(steps)} steps in all")
+        calls = self._native.host_calls
+        if calls:
+            lines.append(f"  {sum(calls.values())} operations on the host:")
+            reasons = {}
+            for function, reason, place in self._native.host_reasons:
+                reasons.setdefault((function, reason), []).append(place)
+            for (function, reason), places in reasons.items():
+                times = f" ({len(places)} times)" if len(places) > 1 else ""
+                lines.append(f"    {function}{times}: {reason}" + (f", at {places[0]}" if places[0] else ""))
         for key, what, scale, unit in (
             ("device_ops", "device operations", 1, ""),
             ("hbm_read_bytes", "read from device memory", 2**20, " MiB"),

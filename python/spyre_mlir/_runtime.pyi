@@ -4,7 +4,7 @@
 # Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # What python/native/Runtime.cpp defines.
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypedDict
 
 import numpy as np
@@ -39,7 +39,13 @@ class Device:
     def counters(self) -> dict[str, float]: ...
 
 class Program:
-    def __init__(self, directory: str, device: Device) -> None: ...
+    def __init__(
+        self, directory: str, device: Device, host: Callable[[str, list, list], None] | None = None
+    ) -> None: ...
+    @property
+    def host_calls(self) -> dict[str, int]: ...
+    @property
+    def host_reasons(self) -> list[tuple[str, str, str]]: ...
     @property
     def arguments(self) -> list[ArrayEntry]: ...
     @property
