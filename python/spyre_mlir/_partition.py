@@ -3,16 +3,19 @@
 # Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
 # Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The compiler decides: a graph is cut into the largest parts that it might take, each is
-# compiled, and the operations that it names in its errors go to the host; this is repeated
-# with what is left until all parts compile. Nodes carry their numbers as source locations
-# for that. A part that computes nothing is not worth the way to the device.
+# The compiler decides. A graph becomes one program, in which the operations that the
+# device refuses are host calls of PyTorch's kernels; nodes carry their numbers as source
+# locations, so that the program says which ones. What cannot be in a program at all (a
+# result without a tensor, another device, what torch-mlir cannot import) runs in PyTorch
+# between programs: the graph is cut there, and again where a compilation fails. A part
+# that computes nothing on the device is not worth the way to it.
 """Graphs cut into parts for the device and for PyTorch."""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
+import json
 import logging
 import operator
 import threading
@@ -123,8 +126,6 @@ def _why_not(node) -> str | None:
         return None
     if not isinstance(target, torch._ops.OpOverload):
         return "it is no operator of PyTorch"
-    if torch.Tag.nondeterministic_seeded in target.tags:
-        return "random numbers come from PyTorch's generator"
     value = node.meta.get("val")
     if not _tensors(value):
         return "its result is no tensor"
@@ -134,8 +135,6 @@ def _why_not(node) -> str | None:
             return f"a tensor of it is on device {tensor.device}"
         if tensor.layout != torch.strided:
             return f"a tensor of it has the layout {tensor.layout}"
-        if tensor.is_complex() or tensor.dtype == torch.float64:
-            return f"the device has no {str(tensor.dtype).removeprefix('torch.')}"
     return None
 
 
@@ -191,6 +190,13 @@ class _Part(torch.nn.Module):
         self.bound: list[_Weight] = []
         self.program = None
         self.lock = threading.Lock()
+        steps = json.loads(self.directory.describe())["steps"]
+        self.launches = sum(step["step"] == "launch" for step in steps)
+        self.called = {}  # number of a node that the host computes -> why
+        for step in steps:
+            place = step.get("location", "")
+            if step["step"] == "host_call" and step.get("reason") and place.startswith(_LOCATION):
+                self.called[int(place.removeprefix(_LOCATION).split(":")[0])] = step["reason"]
 
     def _open(self, tensors):
         from . import _open
@@ -252,16 +258,17 @@ class PartitionedGraph:
         placeholders = graph.graph.find_nodes(op="placeholder")
         for position, node in enumerate(placeholders):
             node.meta["spyre_static"] = position in static
-        self.host = dict.fromkeys(views, "it is a view of a result")  # node -> why
+        self.host = dict.fromkeys(views, "it is a view of a result")  # node outside of programs -> why
+        self.called = {}  # node that a program has the host compute -> why
         for node in self.nodes:
             if reason := _why_not(node):
                 self.host.setdefault(node, reason)
         self.run = self._cut(graph)
         operations = [node for node in self.nodes if node.target is not operator.getitem and node not in views]
-        refused = [node for node in operations if node in self.host]
-        self.placement.host_nodes = len(refused)
-        self.placement.device_nodes = len(operations) - len(refused)
-        self.placement.reasons = [(_name_of(node), self.host[node]) for node in refused]
+        refused = {node: self.host.get(node) or self.called.get(node) for node in operations}
+        self.placement.reasons = [(_name_of(node), reason) for node, reason in refused.items() if reason]
+        self.placement.host_nodes = len(self.placement.reasons)
+        self.placement.device_nodes = len(operations) - self.placement.host_nodes
         _log.info("%s", self.placement)
 
     def __call__(self, *args):
@@ -292,7 +299,17 @@ class PartitionedGraph:
                     except CompileError as error:
                         refused = True
                         self._blame(getattr(fused, node.target), error)
+            called = {}
+            for node, part in made.items():
+                called |= part.called
+                if not part.launches:
+                    refused = True
+                    for numbered in getattr(fused, node.target).graph.nodes:
+                        if "spyre_number" in numbered.meta:
+                            number = numbered.meta["spyre_number"]
+                            self.host.setdefault(self.nodes[number], called.get(number, "nothing beside it is on the device"))
             if not refused:
+                self.called = {self.nodes[number]: reason for number, reason in called.items()}
                 for node, part in made.items():
                     setattr(fused, node.target, part)
                 fused.recompile()
