@@ -29,7 +29,7 @@ import bundles  # noqa: E402
 import programs  # noqa: E402
 import superdsc  # noqa: E402
 
-from lib import evaluate, formats, harness, l3text, neutral, sdsccompare, tolerance  # noqa: E402
+from lib import evaluate, formats, harness, inprocess, l3text, neutral, sdsccompare, tolerance  # noqa: E402
 
 DATA = pathlib.Path(os.environ.get("SPYRE_TEST_DATA") or HERE.parent / "data")
 
@@ -304,9 +304,10 @@ def stand_in(tmp_path):
     def run(runner, how, *arguments):
         mode.write_text(how)
         report = tmp_path / "report.json"
-        code = runner.main(
-            [*map(str, arguments), "--build", str(tmp_path / "build"), "--json", str(report), "--jobs", "1"]
-        )
+        flags = ["--build", str(tmp_path / "build"), "--json", str(report), "--jobs", "1"]
+        if runner is programs:
+            flags += ["--host", "none"]
+        code = runner.main([*map(str, arguments), *flags])
         return code, json.loads(report.read_text())
 
     return run
@@ -412,6 +413,142 @@ def test_rules_of_programs(stand_in, tmp_path, more, how, flags, code):
     assert stand_in(programs, how, file, *flags)[0] == code
 
 
+@pytest.mark.parametrize(
+    "how, more, outcome",
+    [
+        ("host", {"cls": "device"}, "refused"),
+        ("host", {"cls": "device", "outputs": [encode(np.zeros((2, 3), np.float16), "float16")]}, "wrong"),
+        ("wrong", {}, "wrong"),
+        ("refuse", {}, "refused"),
+    ],
+)
+def test_wrong_is_for_numbers(stand_in, tmp_path, how, more, outcome):
+    (tmp_path / "cases.jsonl").write_text(json.dumps(program_line(**more)))
+    code, rows = stand_in(programs, how, tmp_path / "cases.jsonl")
+    assert (code, rows[0]["outcome"]) == (1, outcome)
+
+
+# --- runners with a stand-in for the Python package ------------------------------
+
+STAND_IN_PACKAGE = """\
+import dataclasses, os, pathlib, signal, time
+from types import SimpleNamespace
+
+class SpyreError(Exception): pass
+class CompileError(SpyreError):
+    def __init__(self, message):
+        note = SimpleNamespace(severity="note", message="torch.aten.add.Tensor: no lowering", place=Place(3), notes=())
+        self.diagnostics = [SimpleNamespace(severity="error", message=message, place=Place(2), notes=(note,))]
+
+@dataclasses.dataclass
+class Place:
+    line: int
+    column: int = 5
+    file: str = "program"
+
+@dataclasses.dataclass
+class Options:
+    host: str = ""
+    threads: int = 0
+    dump_stages: str = ""
+
+class Program:
+    def __init__(self, mode, options):
+        self.mode = mode
+        self.stats = {"host_calls": {"mm": 1} if mode == "host" else {}, "device_ops": 3, "host": options.host}
+    def __call__(self, x, y):
+        if self.mode == "report":
+            raise SpyreError("core 3 reads never-written memory at 128")
+        if self.mode == "leave":
+            os._exit(0)
+        z = x + y
+        if self.mode == "wrong":
+            z[1, 2] += 1
+        return z
+    def save(self, folder):
+        folder.mkdir()
+
+def compile_text(text, **options):
+    options = Options(**options)
+    if options.dump_stages:
+        pathlib.Path(options.dump_stages).mkdir()
+        (pathlib.Path(options.dump_stages) / "3-planned.mlir").write_text("plan")
+    mode = text.split("mode ")[1].split()[0]
+    if mode == "refuse":
+        raise CompileError("'main' cannot be compiled: 1 operation is not supported")
+    if mode == "crash":
+        os.write(2, b"tool: Assertion `x' failed.\\n"); os.kill(os.getpid(), signal.SIGABRT)
+    if mode == "raise":
+        raise KeyError("x")
+    if mode == "hang":
+        time.sleep(60)
+    return Program(mode, options)
+"""
+
+
+@pytest.fixture
+def packaged(tmp_path, monkeypatch):
+    """Runs program lines through a package that adds its inputs, or fails as their texts say."""
+    pytest.importorskip("torch")
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "spyre_mlir.py").write_text(STAND_IN_PACKAGE)
+    monkeypatch.setattr(inprocess, "PACKAGE", tmp_path / "package")
+
+    def run(lines, *flags):
+        (tmp_path / "cases.jsonl").write_text("\n".join(map(json.dumps, lines)))
+        report = tmp_path / "report.json"
+        code = programs.main([str(tmp_path / "cases.jsonl"), "--host", "torch", "--json", str(report), *flags])
+        return code, json.loads(report.read_text())
+
+    return run
+
+
+def packaged_line(mode, **more):
+    line = program_line(name=mode, **more)
+    return {**line, "mlir": f"// mode {mode}\n{line['mlir']}"}
+
+
+def test_outcomes_through_the_package(packaged, tmp_path):
+    expected = {
+        "right": "right",
+        "crash": "crashed",
+        "wrong": "wrong",
+        "hang": "timeout",
+        "refuse": "refused",
+        "raise": "crashed",
+        "report": "wrong",
+        "leave": "crashed",
+        "host": "right",
+    }
+    lines = [packaged_line(mode) for mode in expected] + [packaged_line("right")]
+    code, rows = packaged(lines, "--jobs", "2", "--timeout", "3", "--keep", str(tmp_path / "keep"))
+    assert code == 1
+    assert {row["case"]: row["outcome"] for row in rows} == {**expected, "right#2": "right"}
+    by_name = {row["case"]: row for row in rows}
+    assert by_name["right"]["stats"]["host"] == "torch" and by_name["right"]["device_ops"] == 3
+    assert by_name["host"]["host_calls"] == {"mm": 1}
+    assert "Assertion `x' failed" in by_name["crash"]["reason"] and "SIGABRT" in by_name["crash"]["reason"]
+    assert by_name["refuse"]["reason"].startswith("program.mlir:2:5: error: 'main' cannot be compiled")
+    kept = tmp_path / "keep" / "right"
+    assert sorted(path.name for path in kept.iterdir()) == ["messages.txt", "outputs.npz", "planned.mlir", "program"]
+    assert np.load(kept / "outputs.npz")["out0"].shape == (2, 3)
+    notes = (tmp_path / "keep" / "refuse" / "messages.txt").read_text()
+    assert "program.mlir:3:5: note: torch.aten.add.Tensor" in notes
+
+
+def test_a_named_refusal_through_the_package(packaged):
+    assert packaged([packaged_line("refuse", expect="value-or-named-refusal")])[0] == 0
+    assert packaged([packaged_line("host")], "--no-host")[1][0]["outcome"] == "refused"
+
+
+def test_the_package_must_be_there(tmp_path, monkeypatch, capsys):
+    (tmp_path / "spyre_mlir.py").write_text("raise ImportError('no native module')")
+    monkeypatch.setattr(inprocess, "PACKAGE", tmp_path)
+    (tmp_path / "cases.jsonl").write_text(json.dumps(program_line()))
+    assert programs.main([str(tmp_path / "cases.jsonl"), "--host", "torch"]) == 2
+    assert "--host=torch: " in capsys.readouterr().err
+
+
 def test_forms_and_second_sizes_are_cases(capsys):
     assert programs.main([str(DATA / "models"), "--list", "--only", "mlp_dynamic_batch"]) == 0
     assert capsys.readouterr().out.split() == [
@@ -452,18 +589,11 @@ def test_every_golden_result_is_right_by_its_own_rules():
         paths = [str(DATA / "models"), str(DATA / "bugs" / "cases.jsonl.gz")]
         target = "superdsc"
 
-    class Golden:
-        def __init__(self, program):
-            self.files = [f"out{i}" for i in range(len(program.outputs))]
-            self.arrays = {name: out for name, (_, out) in zip(self.files, program.outputs)}
-
-        def __getitem__(self, name):
-            return self.arrays[name]
-
     for case in programs.collect(Options):
         program, _ = case.load()
         if program.inputs is not None:
-            assert programs.compare_outputs(program, Golden(program)) is None, case.name
+            golden = {f"out{i}": out for i, (_, out) in enumerate(program.outputs)}
+            assert programs.compare_outputs(program, golden) is None, case.name
 
 
 # --- command line ------------------------------------------------------------
