@@ -84,7 +84,7 @@ private:
   /// The module, or all bundles.
   SmallVector<ModuleOp> getParts();
   /// From functions of torch, or a later level, to descriptors; fills the graph.
-  LogicalResult lower(int level, bool fromTorch);
+  LogicalResult lower(int level, bool fromTorch, bool isSplit);
   /// The same with the host for what the device cannot do.
   LogicalResult lowerWithHost();
   LogicalResult write(const std::string &outputDirectory);
@@ -369,7 +369,7 @@ void Compilation::collectFacts() {
     }
 }
 
-LogicalResult Compilation::lower(int level, bool fromTorch) {
+LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
   ::spyre::compiler::LowerOptions lower;
   lower.optLevel = options.optLevel;
   lower.cores = options.cores;
@@ -382,7 +382,7 @@ LogicalResult Compilation::lower(int level, bool fromTorch) {
     pm.addPass(mlir::spyre::createSpyreVerifyProvenance(provenance));
   };
   FailureOr<::spyre::compiler::ProgramGraph> split =
-      ::spyre::compiler::splitProgram(std::move(module));
+      ::spyre::compiler::splitProgram(std::move(module), isSplit);
   if (failed(split))
     return failure();
   graph = std::move(*split);
@@ -426,7 +426,7 @@ LogicalResult Compilation::lowerWithHost() {
           split.force = true;
           pm.addPass(mlir::spyre::createSpyreSplitHost(split));
         }));
-      lowered = isSplit && succeeded(lower(/*level=*/1, /*fromTorch=*/true));
+      lowered = isSplit && succeeded(lower(/*level=*/1, /*fromTorch=*/true, choice.needsSplit()));
     }
     bool again =
         !lowered && isSplit && attempt < kMostAttempts && choice.learn(said, failedParts);
@@ -460,7 +460,7 @@ LogicalResult Compilation::run(std::unique_ptr<llvm::MemoryBuffer> input,
   // Kernels of the other target cannot be run yet, so nobody could call the host for them.
   bool mayUseHost = level == 1 && fromTorch && options.target == "superdsc" &&
                     options.host != ::spyre::compiler::HostPolicy::None;
-  if (failed(mayUseHost ? lowerWithHost() : lower(level, fromTorch)))
+  if (failed(mayUseHost ? lowerWithHost() : lower(level, fromTorch, /*isSplit=*/false)))
     return failure();
   stats.numBundles = static_cast<int64_t>(graph.bundles.size());
   if (failed(write(outputDirectory)) || failed(writeReport()))

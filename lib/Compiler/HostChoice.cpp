@@ -56,6 +56,17 @@ HostChoice::HostChoice(OwningOpRef<ModuleOp> source, HostPolicy policy)
       continue;
     hasOtherSignature |= !llvm::all_of(func.getArgumentTypes(), isDeviceTensor) ||
                          !llvm::all_of(func.getResultTypes(), isDeviceTensor);
+    // Inside a program f64 may be narrowed where it changes nothing; what is seen may not.
+    for (Value result : func.getBody().front().getTerminator()->getOperands()) {
+      Type element = torch_reader::getTensorElementType(result.getType());
+      Operation *op = result.getDefiningOp();
+      if (!op || !element || !(element.isF64() || isa<ComplexType>(element)))
+        continue;
+      hasOtherSignature |= isBookkeeping(op);
+      if (isOfTorch(op))
+        for (int64_t number : mlir::spyre::getNumbers(op->getLoc()))
+          mark(number, "the device has no format for its result");
+    }
   }
 }
 

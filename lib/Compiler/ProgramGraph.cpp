@@ -50,10 +50,12 @@ static bool isConstant(Operation *op) {
          op->getName().getDialectNamespace() == "torch";
 }
 
-static bool isSequenceOfCalls(func::FuncOp program) {
+/// Calls and what they read; constants alone only if \p isSplit says that nothing else
+/// is left of the program.
+static bool isSequenceOfCalls(func::FuncOp program, bool isSplit) {
   if (program.isExternal() || !llvm::hasSingleElement(program.getBody()))
     return false;
-  bool hasCalls = false;
+  bool hasCalls = isSplit;
   for (Operation &op : program.getBody().front().without_terminator()) {
     hasCalls |= isa<func::CallOp, mlir::spyre::HostCallOp>(op);
     if (!isa<func::CallOp, mlir::spyre::HostCallOp>(op) && !isConstant(&op))
@@ -130,13 +132,29 @@ private:
 };
 } // namespace
 
+/// The elements of a literal, or of a number as a tensor without dims.
+static ElementsAttr getConstant(Value value) {
+  Builder b(value.getContext());
+  auto make = [&](Type type, auto number) {
+    return DenseElementsAttr::get(RankedTensorType::get({}, type), number);
+  };
+  if (std::optional<int64_t> integer = torch_reader::getConstantInt(value))
+    return make(b.getI64Type(), *integer);
+  if (std::optional<bool> truth = torch_reader::getConstantBool(value))
+    return make(b.getI1Type(), *truth);
+  if (std::optional<double> number = torch_reader::getConstantFloat(value))
+    return make(b.getF64Type(), *number);
+  return torch_reader::getTensorLiteral(value);
+}
+
 std::string &ProgramReader::getName(Value value) {
   std::string &name = names[value];
   if (!name.empty())
     return name;
   name = ("tmp" + Twine(numTemporaries++)).str();
   // A constant is named where it is first read.
-  if (ElementsAttr elements = torch_reader::getTensorLiteral(value)) {
+  if (ElementsAttr elements = getConstant(value)) {
+    --numTemporaries;
     name = ("host" + Twine(graph.constants.size())).str();
     if (std::optional<runtime::HostArray> array = toHostArray(name, value.getType()))
       graph.constants.push_back({*array, elements});
@@ -288,12 +306,12 @@ FailureOr<ProgramGraph> ProgramReader::read() {
   return std::move(graph);
 }
 
-FailureOr<ProgramGraph> splitProgram(OwningOpRef<ModuleOp> module) {
+FailureOr<ProgramGraph> splitProgram(OwningOpRef<ModuleOp> module, bool isSplit) {
   func::FuncOp program;
   for (auto func : module->getOps<func::FuncOp>())
     if (func.isPublic())
       program = func;
-  if (program && isSequenceOfCalls(program))
+  if (program && isSequenceOfCalls(program, isSplit))
     return ProgramReader(*module, program).read();
   ProgramGraph graph;
   if (program) {

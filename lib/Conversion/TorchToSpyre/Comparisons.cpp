@@ -136,6 +136,10 @@ static LogicalResult lowerCompare(Lowering &l, const Comparison &entry) {
                                                   : roundTo(*number, type);
       if (std::isnan(bound))
         return l.refuse("compares with NaN, which the device does not tell from infinity");
+      // Below all others, and above -infinity, a NaN is no other than an infinity.
+      bool isStrict = StringRef(entry.opFunc).ends_with("than");
+      if (bound == std::numeric_limits<double>::infinity() && !isStrict)
+        return l.refuse("compares with infinity, which the device does not tell from NaN");
       operands[i] = buildScalar(l.b, l.loc, bound, type);
     } else {
       operands[i] = l.getAs(i, type);

@@ -19,6 +19,8 @@
 
 #include "llvm/ADT/SetVector.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::spyre;
 using namespace mlir::spyre::torch_lowering;
@@ -43,6 +45,19 @@ bool torch_lowering::drawsRandomNumbers(Operation *op) {
                              "cauchy", "geometric", "log_normal", "poisson", "binomial", "random",
                              "fused_dropout", "standard_gamma", "sample_dirichlet"},
                             name);
+}
+
+bool torch_lowering::tellsNaNs(Operation *op) {
+  StringRef name = getPlainName(op);
+  if (llvm::is_contained({"aten.isnan", "aten.isinf", "aten.isposinf", "aten.isneginf",
+                          "aten.nan_to_num"},
+                         name))
+    return true;
+  StringRef base = name.split('.').second.split('.').first;
+  if (!llvm::is_contained({"eq", "ne", "ge", "le"}, base) || op->getNumOperands() < 2)
+    return false;
+  std::optional<double> bound = torch_reader::getConstantNumber(op->getOperand(1));
+  return op->getOperand(0) == op->getOperand(1) || (bound && !std::isfinite(*bound));
 }
 
 bool torch_lowering::writesInPlace(Operation *op) {

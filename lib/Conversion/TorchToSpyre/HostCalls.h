@@ -19,6 +19,9 @@ namespace mlir::spyre::torch_lowering {
 /// True if \p op takes numbers from PyTorch's generator: such operations keep their order.
 bool drawsRandomNumbers(Operation *op);
 
+/// True if \p op tells NaNs from infinities, which are one on the device.
+bool tellsNaNs(Operation *op);
+
 /// Puts a spyre.host_call in the place of \p ops: one operation, the lists that it reads,
 /// and what unpacks the list that it gives; or views that it makes several of. An error
 /// where a result has no size before it runs, or is neither tensor nor number.

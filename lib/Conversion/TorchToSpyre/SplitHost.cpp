@@ -64,6 +64,7 @@ private:
   void eraseUnread();
   void copyLists();
   void makeGroups();
+  void keepNaNs();
   void sinkViews();
   void connect();
   SmallVector<Run> order(bool hostFirst) const;
@@ -197,6 +198,41 @@ bool HostSplitter::isOnHost(Value value) {
     return true;
   std::optional<size_t> definition = steps->getIndex(value);
   return definition ? groupOf(*definition).isHost : true;
+}
+
+/// Only moves or converts what it reads: a NaN stays one, on the host.
+static bool passesOn(Operation *op) {
+  StringRef name = getPlainName(op);
+  return isView(op) || isPacking(op) || torch_reader::isOp(op, torch_reader::names::listUnpack) ||
+         llvm::is_contained({"prims.convert_element_type", "aten._to_copy", "aten.to.dtype",
+                             "aten.clone", "aten.contiguous", "aten.cat", "aten.stack",
+                             "aten.lift_fresh_copy", "aten.__getitem__.t"},
+                            name);
+}
+
+/// What tells NaNs from infinities reads arguments as they are, not as the device has them.
+void HostSplitter::keepNaNs() {
+  SmallVector<size_t> todo;
+  for (size_t i = 0; i < steps->size(); ++i)
+    if (groupOf(i).isHost && tellsNaNs((*steps)[i]))
+      todo.push_back(i);
+  while (!todo.empty()) {
+    size_t step = todo.pop_back_val();
+    forEachDefinition(step, [&](size_t definition, Value) {
+      Group &group = groupOf(definition);
+      if (group.isHost ||
+          !llvm::all_of(group.steps, [&](size_t other) { return passesOn((*steps)[other]); }))
+        return;
+      group.isHost = true;
+      for (size_t other : group.steps) {
+        Operation *op = (*steps)[other];
+        if (!op->hasAttr(kHostAttr))
+          op->setAttr(kHostAttr, StringAttr::get(op->getContext(),
+                                                 "its NaNs are told from infinities later on"));
+        todo.push_back(other);
+      }
+    });
+  }
 }
 
 /// Views of what is on the host, read on the host only, are made there; so are constants.
@@ -341,6 +377,7 @@ LogicalResult HostSplitter::split() {
   copyLists();
   steps.emplace(func);
   makeGroups();
+  keepNaNs();
   sinkViews();
   connect();
   SmallVector<Run> runs;
