@@ -60,10 +60,10 @@ HostChoice::HostChoice(OwningOpRef<ModuleOp> source, HostPolicy policy)
     for (Value result : func.getBody().front().getTerminator()->getOperands()) {
       Type element = torch_reader::getTensorElementType(result.getType());
       Operation *op = result.getDefiningOp();
-      if (!op || !element || !(element.isF64() || isa<ComplexType>(element)))
+      if (!element || !(element.isF64() || isa<ComplexType>(element)))
         continue;
-      hasOtherSignature |= isBookkeeping(op);
-      if (isOfTorch(op))
+      hasOtherSignature |= !op || isBookkeeping(op);
+      if (op && isOfTorch(op))
         for (int64_t number : mlir::spyre::getNumbers(op->getLoc()))
           mark(number, "the device has no format for its result");
     }

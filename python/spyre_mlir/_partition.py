@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import json
 import logging
@@ -138,6 +137,13 @@ def _why_not(node) -> str | None:
     return None
 
 
+def _copy(module: torch.fx.GraphModule) -> torch.fx.GraphModule:
+    """The same operations and the same tensors in a graph of its own."""
+    graph = torch.fx.Graph()
+    graph.output(graph.graph_copy(module.graph, {}))
+    return torch.fx.GraphModule(module, graph)
+
+
 class _Support(OperatorSupportBase):
     def __init__(self, host):
         self.host = host
@@ -258,6 +264,8 @@ class PartitionedGraph:
         placeholders = graph.graph.find_nodes(op="placeholder")
         for position, node in enumerate(placeholders):
             node.meta["spyre_static"] = position in static
+        for node in graph.graph.find_nodes(op="get_attr"):
+            node.meta["spyre_static"] = True
         self.host = dict.fromkeys(views, "it is a view of a result")  # node outside of programs -> why
         self.called = {}  # node that a program has the host compute -> why
         for node in self.nodes:
@@ -287,7 +295,7 @@ class PartitionedGraph:
                     continue
                 parts.append(partition)
             # The graph stays as it is for another round.
-            trial = copy.deepcopy(graph)
+            trial = _copy(graph)
             by_number = {node.meta["spyre_number"]: node for node in trial.graph.nodes if "spyre_number" in node.meta}
             groups = [{by_number[node.meta["spyre_number"]]: None for node in part.nodes} for part in parts]
             fused = fuse_by_partitions(trial, groups, prefix=_PART, always_return_tuple=True)

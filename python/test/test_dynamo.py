@@ -284,3 +284,12 @@ def test_two_threads():
 def test_unknown_option():
     with torch.no_grad(), pytest.raises(Exception, match="there is no option 'colour'"):
         compiled(MLP().half(), colour=1)(torch.randn(8, 64).half())
+
+
+@torch.no_grad()
+def test_tensors_that_a_function_made_itself():
+    def function(x):
+        return torch.cat([torch.tensor([1.0, 2.0], dtype=torch.float16), torch.tensor([], dtype=torch.float16), x]) * 2
+
+    x = torch.randn(5).half()
+    close(compiled(function)(x), function(x))
