@@ -10,22 +10,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "spyre/Runtime/Runtime.h"
-#include "spyre/Runtime/spyre.h"
+#include "CApiInternal.h"
 
 #include <cstring>
-#include <mutex>
 #include <new>
 
 using namespace spyre;
 using namespace spyre::runtime;
+using capi::guarded;
 
-struct spyre_device {
-  std::mutex mutex;
-  Runtime runtime;
-  std::string report;
-  spyre_device(Device device, EmulatorOptions options) : runtime(std::move(device), options) {}
-};
 struct spyre_buffer {
   spyre_device *device;
   int64_t address;
@@ -38,30 +31,15 @@ struct spyre_stream {
   Stream stream;
 };
 
-static thread_local std::string lastError;
-
-static spyre_status fail(std::string message) {
-  lastError = std::move(message);
-  return SPYRE_ERROR;
-}
-
-/// Runs \p fn; what it throws (the host is out of memory) becomes an error.
-template <typename Fn> static spyre_status guarded(Fn fn) {
-  try {
-    std::optional<Error> error = fn();
-    if (error)
-      return fail(std::move(error->message));
-    lastError.clear();
-    return SPYRE_OK;
-  } catch (const std::exception &exception) {
-    return fail(std::string("the host failed: ") + exception.what());
-  }
+std::string &capi::getLastError() {
+  static thread_local std::string error;
+  return error;
 }
 
 extern "C" {
 
 uint32_t spyre_api_version(void) { return SPYRE_API_VERSION; }
-const char *spyre_last_error(void) { return lastError.c_str(); }
+const char *spyre_last_error(void) { return capi::getLastError().c_str(); }
 
 spyre_status spyre_device_create(const spyre_device_options *options, spyre_device **device) {
   return guarded([&]() -> std::optional<Error> {

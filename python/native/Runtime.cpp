@@ -190,6 +190,10 @@ public:
       }
       function(nb::str(invocation.call.function.c_str()), arguments, outputs);
       return std::nullopt;
+    } catch (const nb::python_error &error) {
+      // Without the traceback: the call's own place is the program's to say.
+      return nb::cast<std::string>(nb::str(error.type().attr("__name__"))) + ": " +
+             nb::cast<std::string>(nb::str(error.value()));
     } catch (const std::exception &error) {
       return error.what();
     }

@@ -125,6 +125,73 @@ spyre_status spyre_launch(spyre_device *device, spyre_bundle *bundle, spyre_buff
 spyre_status spyre_run(spyre_device *device, spyre_bundle *bundle, const spyre_array *arrays,
                        size_t num_arrays);
 
+/* A program directory (program.json): bundles, transfers and calls of the host. */
+typedef struct spyre_program spyre_program;
+spyre_status spyre_program_load(const char *directory, spyre_program **program);
+void spyre_program_destroy(spyre_program *program);
+size_t spyre_program_num_arguments(const spyre_program *program);
+size_t spyre_program_num_results(const spyre_program *program);
+/* What argument or result i is; the role is "input" or "output". */
+spyre_status spyre_program_argument(const spyre_program *program, size_t i,
+                                    spyre_argument *argument);
+spyre_status spyre_program_result(const spyre_program *program, size_t i, spyre_argument *result);
+
+/* Operations of PyTorch that a program leaves to the host are computed by the runtime's own
+ * table, or by the caller's functions: the C callback table. */
+typedef struct spyre_host_value spyre_host_value; /* an operand of a call */
+typedef enum {
+  SPYRE_HOST_NONE = 0,
+  SPYRE_HOST_BOOL = 1,
+  SPYRE_HOST_INT = 2,
+  SPYRE_HOST_FLOAT = 3,
+  SPYRE_HOST_TEXT = 4,
+  SPYRE_HOST_ARRAY = 5,  /* a tensor */
+  SPYRE_HOST_NUMBER = 6, /* an array of rank 0 that the operation takes as a number */
+  SPYRE_HOST_LIST = 7
+} spyre_host_kind;
+spyre_host_kind spyre_host_value_kind(const spyre_host_value *value);
+int spyre_host_value_bool(const spyre_host_value *value);
+int64_t spyre_host_value_int(const spyre_host_value *value);
+double spyre_host_value_float(const spyre_host_value *value);
+const char *spyre_host_value_text(const spyre_host_value *value);
+/* Elements of a list; 0 and NULL for everything else. */
+size_t spyre_host_value_size(const spyre_host_value *value);
+const spyre_host_value *spyre_host_value_item(const spyre_host_value *value, size_t i);
+/* The array of SPYRE_HOST_ARRAY and SPYRE_HOST_NUMBER; its data must not be written. */
+spyre_status spyre_host_value_array(const spyre_host_value *value, spyre_array *array);
+
+/* Where a result goes: number `result` of what the operation returns and, if item is not
+ * -1, that element of the list that it is. array.data is to be filled. */
+typedef struct {
+  spyre_array array;
+  int64_t result;
+  int64_t item;
+} spyre_host_output;
+
+typedef struct {
+  const char *function; /* "aten.max.dim" */
+  const spyre_host_value *const *arguments;
+  size_t num_arguments;
+  const spyre_host_output *outputs;
+  size_t num_outputs;
+} spyre_host_call;
+
+typedef struct {
+  /* Not 0 if `call` can be asked for the operation. */
+  int (*knows)(void *user, const char *function);
+  /* Fills the outputs, or writes a message of at most `capacity` bytes and returns
+   * SPYRE_ERROR. */
+  spyre_status (*call)(void *user, const spyre_host_call *call, char *message, size_t capacity);
+  void *user;
+} spyre_host_functions;
+
+/* One run: an array an argument, an array a result, which is filled. NULL functions: the
+ * runtime's own. */
+spyre_status spyre_program_run(spyre_device *device, spyre_program *program,
+                               const spyre_host_functions *functions, const spyre_array *arguments,
+                               size_t num_arguments, const spyre_array *results,
+                               size_t num_results);
+
 /* Work in order, beside the caller. What a queued launch uses must stay alive until
  * spyre_stream_synchronize, which also returns the first error. */
 spyre_status spyre_stream_create(spyre_device *device, spyre_stream **stream);

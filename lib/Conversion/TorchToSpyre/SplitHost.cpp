@@ -79,7 +79,6 @@ private:
   std::optional<Steps> steps;
   SmallVector<Group> groups;
   SmallVector<size_t> groupIndex; ///< by step
-  size_t numFunctions = 0;
 };
 
 struct SplitHostPass : mlir::spyre::impl::SpyreSplitHostBase<SplitHostPass> {
@@ -344,6 +343,8 @@ LogicalResult HostSplitter::rebuild(ArrayRef<Run> runs) {
         (*steps)[step]->moveBefore(end);
   OpBuilder builder(func);
   bool ok = true;
+  size_t number = llvm::count_if(runs, [](const Run &run) { return !run.isHost; });
+  Operation *next = func;
   // From the end: what is replaced is read by nothing that is still to be replaced.
   for (const Run &run : llvm::reverse(runs)) {
     if (!run.isHost) {
@@ -352,10 +353,11 @@ LogicalResult HostSplitter::rebuild(ArrayRef<Run> runs) {
         for (size_t step : groups[g].steps)
           ops.push_back((*steps)[step]);
       Part part = makePart(*steps, ops);
-      builder.setInsertionPoint(func);
-      std::string name = (func.getName() + "_part" + Twine(numFunctions++)).str();
+      builder.setInsertionPoint(next);
+      std::string name = (func.getName() + "_part" + Twine(--number)).str();
       func::FuncOp callee = makeFunction(*steps, part, name, builder);
       symbols.insert(callee);
+      next = callee;
       replaceWithCall(callee, ops, part.inputs.getArrayRef(), part.outputs, builder);
       continue;
     }

@@ -14,6 +14,7 @@
 
 #include "gtest/gtest.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -253,6 +254,76 @@ TEST_F(CApi, NamesTheFileThatIsWrong) {
   EXPECT_EQ(loadError(), (directory / "launch_spec.json").string() +
                              ": cannot open the file: No such file or directory");
   EXPECT_EQ(spyre_bundle_load(nullptr, nullptr, nullptr), SPYRE_ERROR);
+}
+
+/// Notes what it is asked for and gives operand 0 times the number at the end.
+struct Caller {
+  std::string asked;
+  bool fails = false;
+
+  static int knows(void *, const char *function) {
+    return std::string(function) != "aten.unknown";
+  }
+  static spyre_status call(void *user, const spyre_host_call *call, char *message,
+                           size_t capacity) {
+    auto *caller = static_cast<Caller *>(user);
+    caller->asked = call->function;
+    for (size_t i = 0; i < call->num_arguments; ++i) {
+      const spyre_host_value *value = call->arguments[i];
+      caller->asked += " " + std::to_string(spyre_host_value_kind(value));
+      for (size_t k = 0; k < spyre_host_value_size(value); ++k)
+        caller->asked +=
+            ":" + std::to_string(spyre_host_value_int(spyre_host_value_item(value, k)));
+    }
+    if (caller->fails) {
+      std::snprintf(message, capacity, "no luck");
+      return SPYRE_ERROR;
+    }
+    spyre_array x;
+    double factor = spyre_host_value_float(call->arguments[call->num_arguments - 1]);
+    EXPECT_EQ(spyre_host_value_array(call->arguments[0], &x), SPYRE_OK);
+    for (size_t i = 0; i < 2; ++i)
+      static_cast<float *>(call->outputs[0].array.data)[i] =
+          static_cast<float *>(x.data)[i] * static_cast<float>(factor);
+    return SPYRE_OK;
+  }
+};
+
+TEST_F(CApi, ProgramsCallTheCallersFunctions) {
+  write(directory / "program.json", R"({"version": 1, "name": "p", "target": "superdsc",
+    "device": "spyre", "arguments": [{"name": "in0", "dtype": "float32", "shape": [2]}],
+    "results": [{"name": "out0", "dtype": "float32", "shape": [2]}], "buffers": [],
+    "steps": [{"step": "host_call", "function": "aten.example",
+      "arguments": [{"array": "in0"}, null, true, 7, "x", [1, 2], {"float": 3}],
+      "outputs": [{"name": "out0", "dtype": "float32", "shape": [2], "result": 0}]}]})");
+  spyre_program *program = nullptr;
+  ASSERT_EQ(spyre_program_load(directory.c_str(), &program), SPYRE_OK) << spyre_last_error();
+  EXPECT_EQ(spyre_program_num_arguments(program), 1u);
+  spyre_argument result;
+  ASSERT_EQ(spyre_program_result(program, 0, &result), SPYRE_OK);
+  EXPECT_STREQ(result.array, "out0");
+  EXPECT_EQ(spyre_program_argument(program, 1, &result), SPYRE_ERROR);
+
+  float in[2] = {1, 2}, out[2] = {0, 0};
+  int64_t shape[1] = {2};
+  spyre_array x = {"float32", shape, 1, in, sizeof(in)}, y = {"float32", shape, 1, out, sizeof(out)};
+  Caller caller;
+  spyre_host_functions functions = {&Caller::knows, &Caller::call, &caller};
+  ASSERT_EQ(spyre_program_run(device, program, &functions, &x, 1, &y, 1), SPYRE_OK)
+      << spyre_last_error();
+  EXPECT_EQ(caller.asked, "aten.example 5 0 1 2 4 7:1:2 3");
+  EXPECT_EQ(out[1], 6.0f);
+
+  caller.fails = true;
+  EXPECT_EQ(spyre_program_run(device, program, &functions, &x, 1, &y, 1), SPYRE_ERROR);
+  EXPECT_NE(std::string(spyre_last_error()).find("aten.example': no luck"), std::string::npos);
+  // The runtime's own table has no such operation.
+  EXPECT_EQ(spyre_program_run(device, program, nullptr, &x, 1, &y, 1), SPYRE_ERROR);
+  EXPECT_NE(std::string(spyre_last_error()).find("not supported"), std::string::npos);
+  y.size_in_bytes = 4;
+  EXPECT_EQ(spyre_program_run(device, program, &functions, &x, 1, &y, 1), SPYRE_ERROR);
+  EXPECT_EQ(spyre_program_run(device, program, &functions, &x, 0, &y, 1), SPYRE_ERROR);
+  spyre_program_destroy(program);
 }
 
 } // namespace

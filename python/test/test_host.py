@@ -1,0 +1,140 @@
+# test_host.py - Operations that PyTorch computes inside a program
+#
+# Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# What the device cannot do is a step of the compiled program: exact where the device has no
+# part in it, with a reason for people, and refused where the host is not wanted.
+"""Host calls: values, kinds of arguments and results, reasons, mistakes."""
+
+import numpy as np
+import pytest
+import spyre_mlir
+from conftest import ADD, SKIPS
+
+torch = pytest.importorskip("torch", reason=SKIPS["torch"])
+pytest.importorskip("torch_mlir", reason=SKIPS["torch"])
+
+
+def check(function, *args, calls=None, exact=True):
+    """Compiles, compares with PyTorch, returns the program."""
+    program = spyre_mlir.compile(function, *args, check=True, cache=False)
+    got, wanted = program(*args), function(*args)
+    got, wanted = torch.utils._pytree.tree_leaves(got), torch.utils._pytree.tree_leaves(wanted)
+    assert len(got) == len(wanted)
+    for x, y in zip(got, wanted):
+        assert x.dtype == y.dtype and x.shape == y.shape
+        if exact:
+            assert torch.equal(torch.view_as_real(x) if x.is_complex() else x, torch.view_as_real(y) if y.is_complex() else y)
+        else:
+            assert torch.allclose(x.double(), y.double(), rtol=24 / 1024, atol=24 / 1024)
+    if calls is not None:
+        assert program.stats["host_calls"] == calls
+    return program
+
+
+def test_several_results_and_lists():
+    x = torch.randn(4, 64)
+    check(lambda a: torch.topk(a, 3), x, calls={"aten.topk": 1})
+    # Views of what the host made are no calls.
+    check(lambda a: torch.sort(a, stable=True).values.t()[1:].split(21), x, calls={"aten.sort.stable": 1})
+
+
+def test_between_two_launches():
+    x = torch.randn(8, 128).half()
+    program = check(lambda a: torch.exp(torch.cumsum(torch.relu(a) / 64, 1)), x, exact=False)
+    assert program.stats["host_calls"] == {"aten.cumsum": 1}
+    assert program.stats["device_ops"] >= 2
+    ((operation, reason, place),) = program.stats["host_reasons"]
+    assert operation == "aten.cumsum" and "no device operation" in reason and "test_host.py" in place
+    assert "aten.cumsum" in program.explain() and reason in program.explain()
+
+
+def test_types_that_the_device_lacks_are_exact():
+    big = torch.tensor([2**40 + 1, -(2**52), 7])
+    check(lambda a: a * 3 + 1, big)
+    x = torch.randn(5, 7, dtype=torch.float64)
+    check(lambda a: torch.tanh(a).sort().values, x)
+    z = torch.randn(3, 4, dtype=torch.complex64)
+    check(lambda a: (a * a.conj(), torch.abs(a)), z)
+    check(lambda a: a.to(torch.int16) // 3, torch.arange(-10, 10, dtype=torch.uint8))
+
+
+def test_f32_is_computed_in_f32():
+    x, y = torch.randn(33, 65), torch.randn(65, 9)
+    program = check(lambda a, b: a @ b, x, y)
+    assert set(program.stats["host_calls"]) <= {"aten.mm", "aten.matmul"}
+
+
+def test_indices_and_writes_at_indices():
+    x, i = torch.randn(10, 6), torch.tensor([7, 0, 7, -1])
+    check(lambda a, b: (a[b], a[:, b.clamp(0, 5)], a.index_put((b,), torch.ones(4, 6), accumulate=True)), x, i)
+
+
+def test_random_numbers_are_pytorchs():
+    def function(a):
+        return torch.bernoulli(torch.sigmoid(a)), torch.rand(3), torch.rand_like(a)
+
+    x = torch.randn(4, 8)
+    program = spyre_mlir.compile(function, x, cache=False)
+    torch.manual_seed(5)
+    got = program(x)
+    torch.manual_seed(5)
+    for a, b in zip(got, function(x)):
+        assert torch.equal(a, b)
+
+
+def test_results_that_nothing_computes():
+    def function(a, b):
+        return a, b[1:], a, torch.tensor([1.5, 2.5], dtype=torch.float64)
+
+    check(function, torch.randn(3), torch.arange(5))
+
+
+def test_nan_and_infinity_of_arguments():
+    x = torch.tensor([1.0, float("nan"), float("inf"), -float("inf"), 0.0])
+    check(lambda a: (a.isnan(), a.isinf(), torch.nan_to_num(a), a == float("inf"), a.half().isnan()), x)
+
+
+def test_without_the_host():
+    x = torch.randn(4, 64).half()
+    with pytest.raises(spyre_mlir.CompileError, match="erfinv"):
+        spyre_mlir.compile(torch.erfinv, x, host="none")
+    with pytest.raises(spyre_mlir.OptionError, match="'torch', 'table' or 'none'"):
+        spyre_mlir.compile(torch.erfinv, x, host="cpu")
+
+
+def test_the_table_without_pytorch(tmp_path):
+    """A program whose host calls the runtime's own functions know runs without PyTorch's."""
+    x = torch.randn(4, 64).half()
+    program = spyre_mlir.compile(lambda a: torch.cumsum(a, 1), x, host="table", cache=False)
+    assert program.stats["host_calls"] == {"aten.cumsum": 1}
+    assert torch.allclose(program(x), torch.cumsum(x, 1), rtol=2e-3, atol=2e-3)
+
+
+def test_sizes_that_only_a_run_tells():
+    with pytest.raises(spyre_mlir.SpyreError):
+        spyre_mlir.compile(lambda a: torch.nonzero(a), torch.tensor([0.0, 1.0, 2.0]), cache=False)
+
+
+def test_an_operator_that_fails_names_itself():
+    text = ADD.replace(
+        "    return",
+        """    %i = torch.constant.int 7
+    %n = torch.aten.glu %0, %i : !torch.vtensor<[32,96],f16>, !torch.int -> !torch.vtensor<[32,48],f16>
+    return""",
+    ).replace("return %0 : !torch.vtensor<[32,96],f16>", "return %n : !torch.vtensor<[32,48],f16>")
+    text = text.replace("-> !torch.vtensor<[32,96],f16> {", "-> !torch.vtensor<[32,48],f16> {")
+    program = spyre_mlir.compile_text(text, cache=False)
+    arrays = [np.ones(spec.shape, np.float16) for spec in program.inputs]
+    with pytest.raises(spyre_mlir.ExecutionError, match="host call 'aten.glu'.*[Dd]im"):
+        program(*arrays)
+
+
+def test_saved_programs_call_the_host(tmp_path):
+    x = torch.randn(4, 64).half()
+    program = spyre_mlir.compile(lambda a: tuple(torch.topk(torch.exp(a), 2)), x, cache=False)
+    program.save(tmp_path / "program")
+    loaded = spyre_mlir.load(tmp_path / "program")
+    for a, b in zip(loaded(x), program(x)):
+        assert torch.equal(a, b)
