@@ -24,6 +24,7 @@
 #include "spyre/Dialect/Spyre/Transforms/Passes.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscBundleDialect.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscDialect.h"
+#include "spyre/Dialect/Torch/IR/TorchOps.h"
 #include "spyre/Runtime/Program.h"
 #include "spyre/Support/AtomicDirectory.h"
 #include "spyre/Support/JsonWriter.h"
@@ -196,6 +197,17 @@ static bool isFromTorch(ModuleOp module) {
         return isTorch ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
+}
+
+/// True if an argument of \p module's program has a size that is not known.
+static bool hasOpenSizes(ModuleOp module) {
+  for (auto func : module.getOps<func::FuncOp>())
+    if (func.isPublic() && llvm::any_of(func.getArgumentTypes(), [](Type type) {
+          std::optional<ArrayRef<int64_t>> sizes = torch_reader::getTensorShape(type);
+          return sizes && llvm::is_contained(*sizes, ShapedType::kDynamic);
+        }))
+      return true;
+  return false;
 }
 
 SmallVector<ModuleOp> Compilation::getParts() {
@@ -401,7 +413,6 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
 LogicalResult Compilation::lowerWithHost() {
   // What is known is computed first: nobody has to be asked for it.
   if (failed(runStage("constants", [](OpPassManager &pm) {
-        pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreRefineTorchShapes());
         pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreFoldTorchConstants());
       })))
     return failure();
@@ -453,6 +464,14 @@ LogicalResult Compilation::run(std::unique_ptr<llvm::MemoryBuffer> input,
   if (failed(markWeights(*module, options.weights)))
     return failure();
   bool fromTorch = isFromTorch(*module);
+  if (fromTorch && failed(runStage("shapes", [&](OpPassManager &pm) {
+        mlir::spyre::SpyreSpecializeShapesOptions specialize;
+        for (const std::vector<int64_t> &shape : options.inputShapes)
+          specialize.shapes.push_back(mlir::spyre::toShapeText(shape));
+        pm.addPass(mlir::spyre::createSpyreSpecializeShapes(specialize));
+      })))
+    return failure();
+  stats.needsShapes = options.inputShapes.empty() && hasOpenSizes(*module);
   if (level == 1 && options.optLevel > 0 && failed(runStage("layers", [](OpPassManager &pm) {
         pm.addPass(mlir::spyre::createSpyreOutlineLayers());
       })))

@@ -103,8 +103,10 @@ nb::dict toPython(const Message &message) {
 /// (succeeded, diagnostics, statistics as JSON).
 nb::tuple compile(nb::str text, const std::string &name, const std::string &directory, int optLevel,
                   int64_t cores, const std::string &device, const std::string &target,
-                  const std::string &form, const std::vector<unsigned> &weights, bool pretty,
-                  const std::string &report, const std::string &dumpStages, const std::string &host) {
+                  const std::string &form, const std::vector<unsigned> &weights,
+                  const std::vector<std::vector<int64_t>> &inputShapes, bool pretty,
+                  const std::string &report, const std::string &dumpStages,
+                  const std::string &host) {
   CompileFlagValues flags;
   flags.optLevel = optLevel;
   flags.cores = cores;
@@ -122,6 +124,7 @@ nb::tuple compile(nb::str text, const std::string &name, const std::string &dire
   }
   CompileOptions options = std::get<CompileOptions>(std::move(made));
   options.weights = weights;
+  options.inputShapes = inputShapes;
   Py_ssize_t size = 0;
   const char *bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
   if (!bytes)
@@ -150,6 +153,7 @@ NB_MODULE(_compiler, m) {
   m.doc() = "Texts of the torch dialect, or of any level of the stack, to program directories.";
   m.def("compile", &compile, "text"_a, "name"_a, "directory"_a, nb::kw_only(), "opt_level"_a = 2,
         "cores"_a = 0, "device"_a = "spyre", "target"_a = "superdsc", "form"_a = "2026-08",
-        "weights"_a = std::vector<unsigned>(), "pretty"_a = false, "report"_a = "",
+        "weights"_a = std::vector<unsigned>(),
+        "input_shapes"_a = std::vector<std::vector<int64_t>>(), "pretty"_a = false, "report"_a = "",
         "dump_stages"_a = "", "host"_a = "table");
 }

@@ -122,10 +122,20 @@ def compile(function, *example_args, example_kwargs: dict | None = None, **optio
     )
 
 
-def compile_text(text: str, **options) -> CompiledProgram:
-    """Compiles a program's text: the torch dialect, or any level of the stack."""
+def compile_text(text: str, *, input_shapes=(), **options) -> CompiledProgram:
+    """Compiles a program's text: the torch dialect, or any level of the stack.
+
+    input_shapes: a shape an argument, for a program of torch that leaves sizes open (`?`).
+    """
     chosen = _make_options(options)
-    return _compile_text(text, chosen, use=lambda directory: _open(directory, chosen))
+    return _compile_text(text, chosen, use=lambda directory: _open(directory, chosen), input_shapes=input_shapes)
+
+
+def _shapes_of(inputs) -> list:
+    """The inputs' shapes, in the program's order."""
+    if isinstance(inputs, dict):
+        inputs = [inputs[f"in{i}"] for i in range(len(inputs)) if f"in{i}" in inputs]
+    return [tuple(getattr(value, "shape", ())) for value in inputs]
 
 
 def load(directory: str | os.PathLike, **options) -> CompiledProgram:
@@ -140,10 +150,11 @@ def run(program: str | os.PathLike, inputs, **options):
     """Runs a program directory, a text or a file with one. inputs: arrays in order, or by name (`in0`)."""
     text = os.fspath(program)
     if "\n" in text or "func.func" in text:
-        compiled = compile_text(text, **options)
+        compiled = compile_text(text, **{"input_shapes": _shapes_of(inputs), **options})
     elif pathlib.Path(text).is_file():
         path = pathlib.Path(text)
-        compiled = compile_text(path.read_text(), **{"name": path.name.split(".")[0], **options})
+        chosen = {"name": path.name.split(".")[0], "input_shapes": _shapes_of(inputs), **options}
+        compiled = compile_text(path.read_text(), **chosen)
     else:
         compiled = load(text, **options)
     if isinstance(inputs, dict):

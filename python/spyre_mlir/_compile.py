@@ -14,6 +14,7 @@ import contextlib
 import importlib.util
 import json
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -25,6 +26,9 @@ from . import _native
 from ._cache import Cache
 from ._options import Options
 from .errors import CompileError, LoadError, OptionError, _from_native
+
+
+_OPEN_SIZE = re.compile(r"tensor<\[[^\]]*\?")
 
 
 class _Temporary:
@@ -93,7 +97,7 @@ def progress(show: bool, what: str):
         ticker.join()
 
 
-def _run_compiler(text: str, name: str, directory: pathlib.Path, options: Options, weights) -> dict:
+def _run_compiler(text: str, name: str, directory: pathlib.Path, options: Options, weights, shapes) -> dict:
     module = _native.compiler()
     with progress(shows_progress(options), f"compiling {name}"):
         try:
@@ -102,6 +106,7 @@ def _run_compiler(text: str, name: str, directory: pathlib.Path, options: Option
                 name,
                 str(directory),
                 weights=list(weights),
+                input_shapes=shapes,
                 report=options.report,
                 dump_stages=options.dump_stages,
                 **options.compiled(),
@@ -113,22 +118,29 @@ def _run_compiler(text: str, name: str, directory: pathlib.Path, options: Option
     return json.loads(stats)
 
 
-def compile_text(text: str, options: Options, weights=(), located=None, use=lambda directory: directory):
+def compile_text(
+    text: str, options: Options, weights=(), located=None, use=lambda directory: directory, input_shapes=()
+):
     """What `use` makes of the program's Directory. located(): the text with source locations.
+
+    input_shapes: the shape of each argument, for a text with sizes left open (`?`).
 
     `use` loads the program; if it cannot load what the cache had, the program is compiled again.
     """
     name = options.name or "program"
     source = lambda: located() if located else text
+    # A program whose sizes are all known is the same one for all callers.
+    shapes = [[int(size) for size in shape] for shape in input_shapes] if _OPEN_SIZE.search(text) else []
 
     def make(target):
-        return _run_compiler(source(), name, target, options, weights)
+        return _run_compiler(source(), name, target, options, weights, shapes)
 
     # Reports and dumps are made by compiling.
     if options.cache is not False and not options.report and not options.dump_stages:
         began = time.perf_counter()
         cache = Cache(None if options.cache is True else options.cache)
-        key = cache.key(text, {**options.compiled(), "weights": list(weights), "name": name}, _native.build_id())
+        settings = {**options.compiled(), "weights": list(weights), "input_shapes": shapes, "name": name}
+        key = cache.key(text, settings, _native.build_id())
         found = cache.find(key)
         stats = {"cached": found is not None, "cache_s": time.perf_counter() - began}
         if found is None:

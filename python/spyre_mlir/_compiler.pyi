@@ -24,6 +24,7 @@ def compile(
     target: str = "superdsc",
     form: str = "2026-08",
     weights: Sequence[int] = (),
+    input_shapes: Sequence[Sequence[int]] = (),
     pretty: bool = False,
     report: str = "",
     dump_stages: str = "",

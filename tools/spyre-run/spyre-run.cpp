@@ -137,11 +137,16 @@ runtime::Result<runtime::Bundle> loadBundleDirectory(const RunOptions &options) 
   return runtime::loadBundle(options.input, std::move(plan), std::move(spec));
 }
 
-/// Compiles options.input. Diagnostics have been shown if it fails.
-runtime::Result<Executable> compileInput(const RunOptions &options) {
+/// Compiles options.input for arrays as in \p given. Diagnostics have been shown if it
+/// fails.
+runtime::Result<Executable> compileInput(const RunOptions &options, const npz::Archive &given) {
   auto flags = compiler::makeOptions(options.compile);
   if (auto *message = std::get_if<std::string>(&flags))
     return Error{*message};
+  auto &compileOptions = std::get<compiler::CompileOptions>(flags);
+  while (const npz::Array *array =
+             npz::lookup(given, "in" + std::to_string(compileOptions.inputShapes.size())))
+    compileOptions.inputShapes.push_back(array->shape);
   ScratchDirectory scratch("spyre-run");
   if (scratch.getPath().empty())
     return Error{"no temporary folder can be made for the compiled program"};
@@ -151,10 +156,12 @@ runtime::Result<Executable> compileInput(const RunOptions &options) {
   Executable executable;
   executable.compileStats.emplace();
   std::string directory = (scratch.getPath() / "program").string();
-  if (mlir::failed(compiler::compileFile(options.input, directory,
-                                         std::get<compiler::CompileOptions>(flags),
+  if (mlir::failed(compiler::compileFile(options.input, directory, compileOptions,
                                          *executable.compileStats, context)))
-    return Error{options.input + ": it was not compiled"};
+    return Error{options.input + ": it was not compiled" +
+                 (executable.compileStats->needsShapes
+                      ? "; its arguments have open sizes (?), which --inputs has to give"
+                      : "")};
   auto program = runtime::loadProgram(directory);
   if (auto *error = std::get_if<Error>(&program))
     return *error;
@@ -162,13 +169,13 @@ runtime::Result<Executable> compileInput(const RunOptions &options) {
   return executable;
 }
 
-runtime::Result<Executable> load(const RunOptions &options) {
+runtime::Result<Executable> load(const RunOptions &options, const npz::Archive &given) {
   namespace fs = std::filesystem;
   std::error_code code;
   if (!fs::exists(options.input, code))
     return Error{options.input + ": no such file or directory"};
   if (!fs::is_directory(options.input, code))
-    return compileInput(options);
+    return compileInput(options, given);
   Executable executable;
   if (fs::exists(options.input + "/program.json", code)) {
     if (!options.bind.empty() || !options.shortArguments.empty())
@@ -271,13 +278,6 @@ int run(const RunOptions &options) {
   auto device = Device::resolve(options.device);
   if (auto *message = std::get_if<std::string>(&device))
     return fail(*message);
-  auto loaded = load(options);
-  if (auto *error = std::get_if<Error>(&loaded))
-    return fail(error->message);
-  const Executable &executable = std::get<Executable>(loaded);
-
-  if (auto error = executable.checkCapacity(std::get<Device>(device), options.costOnly))
-    return fail(error->message);
   npz::Archive given, expected;
   if (!options.inputs.empty()) {
     auto archive = npz::readNpz(options.inputs);
@@ -285,6 +285,13 @@ int run(const RunOptions &options) {
       return fail(error->message);
     given = std::move(std::get<npz::Archive>(archive));
   }
+  auto loaded = load(options, given);
+  if (auto *error = std::get_if<Error>(&loaded))
+    return fail(error->message);
+  const Executable &executable = std::get<Executable>(loaded);
+
+  if (auto error = executable.checkCapacity(std::get<Device>(device), options.costOnly))
+    return fail(error->message);
   if (!options.expect.empty()) {
     auto archive = npz::readNpz(options.expect);
     if (auto *error = std::get_if<npz::Error>(&archive))

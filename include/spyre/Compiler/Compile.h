@@ -43,6 +43,8 @@ struct CompileOptions {
   std::vector<unsigned> weights;
   /// Which operations the host may compute where the device cannot.
   HostPolicy host = HostPolicy::Table;
+  /// The shapes of all arguments, for a program with sizes left open (`?`); else unread.
+  std::vector<std::vector<int64_t>> inputShapes;
   bool pretty = false;
   std::string dumpStages;     ///< directory for one file a stage, or empty
   std::string report;         ///< HTML file to write, or empty
@@ -61,6 +63,7 @@ struct HostCallFact {
 /// What `--stats` reports of a compilation.
 struct CompileStats {
   double compileSeconds = 0;
+  bool needsShapes = false; ///< the program has open sizes, and no shapes were given
   std::vector<std::pair<std::string, double>> stages; ///< name, seconds
   int64_t numBundles = 0;
   int64_t numDeviceOps = 0;

@@ -47,18 +47,38 @@ def ConvertTorchToSpyre : Pass<"convert-torch-to-spyre", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::spyre::SpyreDialect", "::mlir::func::FuncDialect"];
 }
 
-def SpyreRefineTorchShapes : Pass<"spyre-refine-torch-shapes", "::mlir::func::FuncOp"> {
-  let summary = "Sizes that a type leaves open and the operands tell";
+def SpyreSpecializeShapes : Pass<"spyre-specialize-shapes", "::mlir::ModuleOp"> {
+  let summary = "A program with open sizes becomes one for given shapes";
   let description = [{
-    Input: operations of torch. Lowering: a slice with constant bounds of a tensor with
-    known sizes gets its sizes where the exporter wrote `?`.
+    Input: operations of torch. Lowering: the public function's arguments get the
+    `shapes` of the option, if a size of theirs is `?`. `torch.bind_symbolic_shape` of
+    the arguments gives `torch.symbolic_int`s their values; shapes that contradict it, or
+    the symbols' `min_val` and `max_val`, are errors at the argument. Other tensors get
+    their sizes from their own binding, else from the operands, by a table of rules.
+    Arithmetic on known numbers (`aten.size.int`, `aten.mul.int`, `aten.ge.int`, …) is
+    folded, `prim.If` with a known condition becomes the branch taken, assertions that
+    hold go, and so do the symbols. What stays unknown stays `?`; without the option all
+    but the first holds, too.
 
     ```mlir
-    %1 = torch.aten.slice.Tensor %0, %int0, %int-4, %none, %int1
-        : !torch.vtensor<[10],f16>, ... -> !torch.vtensor<[?],f16>
-    // becomes ... -> !torch.vtensor<[4],f16>
+    // shapes=6x4
+    func.func @main(%x: !torch.vtensor<[?,4],f16>) -> !torch.vtensor<[?],f16> {
+      %0 = torch.symbolic_int "s0" {min_val = 2, max_val = 64} : !torch.int
+      torch.bind_symbolic_shape %x, [%0], affine_map<()[s0] -> (s0, 4)> : ...
+      %int4 = torch.constant.int 4
+      %1 = torch.aten.mul.int %0, %int4 : ...
+      %2 = torch.prim.ListConstruct %1 : (!torch.int) -> !torch.list<int>
+      %3 = torch.aten.view %x, %2 : ... -> !torch.vtensor<[?],f16>
+    // becomes
+    func.func @main(%x: !torch.vtensor<[6,4],f16>) -> !torch.vtensor<[24],f16> {
+      %int24 = torch.constant.int 24
+      %2 = torch.prim.ListConstruct %int24 : (!torch.int) -> !torch.list<int>
+      %3 = torch.aten.view %x, %2 : ... -> !torch.vtensor<[24],f16>
     ```
   }];
+  let options = [ListOption<"shapes", "shapes", "std::string",
+                            "A shape an argument: 4x3, scalar (no dims) or ? (as it is)">];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
 }
 
 def SpyreFoldTorchConstants : Pass<"spyre-fold-torch-constants", "::mlir::func::FuncOp"> {

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Declares the pass convert-torch-to-spyre; see Passes.td.
+// Declares the passes on operations of torch; see Passes.td.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +20,9 @@ namespace mlir::spyre {
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "spyre/Conversion/TorchToSpyre/Passes.h.inc"
+
+/// \p shape as the option of spyre-specialize-shapes has it.
+std::string toShapeText(ArrayRef<int64_t> shape);
 } // namespace mlir::spyre
 
 #endif // SPYRE_CONVERSION_TORCHTOSPYRE_TORCHTOSPYRE_H

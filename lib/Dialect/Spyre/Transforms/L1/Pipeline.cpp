@@ -19,7 +19,7 @@
 using namespace mlir;
 
 void mlir::spyre::buildL1Pipeline(OpPassManager &pm) {
-  pm.addNestedPass<func::FuncOp>(createSpyreRefineTorchShapes());
+  pm.addPass(createSpyreSpecializeShapes());
   pm.addNestedPass<func::FuncOp>(createSpyreFoldTorchConstants());
   pm.addPass(createConvertTorchToSpyre());
   pm.addPass(createCanonicalizerPass());
