@@ -192,8 +192,8 @@ class Tools:
 # --- command line ------------------------------------------------------------
 
 
-def parser(prog, description, example, paths_help):
-    """The argument parser with the flags that all runners have."""
+def parser(prog, description, example, paths_help=None):
+    """The argument parser with the flags that all runners have; without paths_help it takes no paths."""
     result = argparse.ArgumentParser(
         prog=prog,
         description=description,
@@ -201,7 +201,10 @@ def parser(prog, description, example, paths_help):
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    result.add_argument("paths", nargs="+", metavar="PATH", help=paths_help)
+    if paths_help:
+        result.add_argument("paths", nargs="+", metavar="PATH", help=paths_help)
+    else:
+        result.set_defaults(paths=[])
     result.add_argument("--list", action="store_true", help="print the names of the cases and stop")
     result.add_argument(
         "--only",
@@ -293,8 +296,8 @@ def judge_safely(judge, case, scratch):
         )
 
 
-def run_cases(cases, judge, options, out=None):
-    """Runs and reports; returns the exit code."""
+def run_cases(cases, judge, options, out=None, summary=None):
+    """Runs and reports; returns the exit code. summary(rows): more lines for the end."""
     out = out or sys.stdout
     counts = {True: 0, False: 0, None: 0}
     rows, notes = [], []
@@ -313,6 +316,7 @@ def run_cases(cases, judge, options, out=None):
                     rows.append(
                         {
                             "case": case.name,
+                            "group": case.group,
                             "outcome": result.outcome,
                             "passed": result.passed,
                             "reason": result.reason,
@@ -331,11 +335,13 @@ def run_cases(cases, judge, options, out=None):
         with open(options.json, "w") as file:
             json.dump(rows, file, indent=1)
             file.write("\n")
+    for line in summary(rows) if summary else []:
+        print(line, file=out)
     print(f"{counts[True]} passed, {counts[False]} failed, {counts[None]} skipped", file=out, flush=True)
     return 1 if counts[False] else 0
 
 
-def main(argparser, collect, make_judge, argv=None, cores_select=False, validate=None):
+def main(argparser, collect, make_judge, argv=None, cores_select=False, validate=None, summary=None):
     """Everything from the command line to the exit code.
 
     collect(options) gives all cases, make_judge(options, tools) the function
@@ -350,7 +356,7 @@ def main(argparser, collect, make_judge, argv=None, cores_select=False, validate
         except (OSError, ValueError) as error:
             raise UsageError(f"cannot read the cases: {error}") from error
         if not cases:
-            raise UsageError(f"no cases in {' '.join(options.paths)}")
+            raise UsageError(f"no cases in {' '.join(options.paths) or 'all'}")
         cases = choose(cases, options, cores_select)
         if options.list:
             for case in cases:
@@ -359,7 +365,7 @@ def main(argparser, collect, make_judge, argv=None, cores_select=False, validate
         tools = Tools(options.build)
         if options.keep:
             pathlib.Path(options.keep).mkdir(parents=True, exist_ok=True)
-        return run_cases(cases, make_judge(options, tools), options)
+        return run_cases(cases, make_judge(options, tools), options, summary=summary)
     except UsageError as error:
         print(f"{argparser.prog}: error: {error}", file=sys.stderr)
         return 2

@@ -62,6 +62,14 @@ class NotExportable(Exception):
     """PyTorch or torch-mlir has no program for the case."""
 
 
+class Skip(Exception):
+    """The case is skipped for another reason: `key` of skips.json."""
+
+    def __init__(self, key, why):
+        super().__init__(why)
+        self.key = key
+
+
 # --- inputs ------------------------------------------------------------------
 
 
@@ -402,22 +410,35 @@ class Call:
 
     def text(self):
         """The torch-dialect program, or NotExportable."""
-        import export  # needs torch-mlir
+        return text_of(self.module, self.arguments)
 
-        try:
-            with EXPORTING:
-                return export.texts(self.module, self.arguments, ())["raw"]
-        except Exception as error:  # noqa: BLE001 - many kinds, from the exporter and the importer
-            lines = str(error).strip().splitlines()
-            raise NotExportable(lines[0] if lines else type(error).__name__) from error
+
+def text_of(module, arguments):
+    """The torch-dialect program of a module, or NotExportable."""
+    import export  # needs torch-mlir
+
+    try:
+        with EXPORTING:
+            return export.texts(module, arguments, ())["raw"]
+    except Exception as error:  # noqa: BLE001 - many kinds, from the exporter and the importer
+        lines = str(error).strip().splitlines()
+        raise NotExportable(lines[0] if lines else type(error).__name__) from error
 
 
 def elements(case):
     """Elements of the largest tensor that a case names; nothing is made for it."""
-    shapes = [one.shape for entry in case["inputs"] for one in spec(entry)]
-    text = str(case["program"])
+    shapes = [one.storage()[0] for entry in case["inputs"] for one in spec(entry)]
+    text = str(case.get("program", ""))
     shapes += [tuple(int(n) for n in re.findall(r"\d+", shape)) for shape in re.findall(r"T\[([\d, ]*)\]", text)]
     return max((int(np.prod(shape)) for shape in shapes), default=0)
+
+
+def arguments_of(specs, case_name, step_names, seed, scale):
+    """The arguments of a program that reads these specs and does these steps."""
+    rng = np.random.default_rng(seed_of(case_name, seed))
+    positive = any(name.rstrip("_") in POSITIVE for name in step_names)
+    rows = [one.shape[0] for one in specs if one.shape and one.dtype.is_floating_point]
+    return [draw(one.storage()[0], one.dtype, rng, positive, min(rows, default=100), scale) for one in specs]
 
 
 def build(case, seed=0, scale=1.0):
@@ -427,10 +448,7 @@ def build(case, seed=0, scale=1.0):
     if not program and case["op"]:  # nothing was traced: the operator with its inputs
         program = [[case["op"], [plain_input(entry) for entry in case["inputs"]]]]
     steps = [normal_form(step) for step in program]
-    rng = np.random.default_rng(seed_of(case["id"], seed))
-    positive = any(name.rstrip("_") in POSITIVE for name, _, _ in steps)
-    rows = [one.shape[0] for one in specs if one.shape and one.dtype.is_floating_point]
-    arguments = [draw(one.storage()[0], one.dtype, rng, positive, min(rows, default=100), scale) for one in specs]
+    arguments = arguments_of(specs, case["id"], [name for name, _, _ in steps], seed, scale)
     floats = [one.dtype for one in specs if one.dtype.is_floating_point]
     with torch.no_grad():
         values = Module(specs, [], range(len(specs)))(*arguments)
