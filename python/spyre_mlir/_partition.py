@@ -198,11 +198,12 @@ class _Part(torch.nn.Module):
         self.lock = threading.Lock()
         steps = json.loads(self.directory.describe())["steps"]
         self.launches = sum(step["step"] == "launch" for step in steps)
-        self.called = {}  # number of a node that the host computes -> why
+        self.called = {}  # number of a node that the host computes -> why, once a call
         for step in steps:
             place = step.get("location", "")
             if step["step"] == "host_call" and step.get("reason") and place.startswith(_LOCATION):
-                self.called[int(place.removeprefix(_LOCATION).split(":")[0])] = step["reason"]
+                # Equal layers are compiled once: all instances have the place of the first.
+                self.called.setdefault(int(place.removeprefix(_LOCATION).split(":")[0]), []).append(step["reason"])
 
     def _open(self, tensors):
         from . import _open
@@ -267,14 +268,15 @@ class PartitionedGraph:
         for node in graph.graph.find_nodes(op="get_attr"):
             node.meta["spyre_static"] = True
         self.host = dict.fromkeys(views, "it is a view of a result")  # node outside of programs -> why
-        self.called = {}  # node that a program has the host compute -> why
+        self.called = {}  # node that a program has the host compute -> why, once a call
         for node in self.nodes:
             if reason := _why_not(node):
                 self.host.setdefault(node, reason)
         self.run = self._cut(graph)
         operations = [node for node in self.nodes if node.target is not operator.getitem and node not in views]
-        refused = {node: self.host.get(node) or self.called.get(node) for node in operations}
-        self.placement.reasons = [(_name_of(node), reason) for node, reason in refused.items() if reason]
+        for node in operations:
+            reasons = [self.host[node]] if node in self.host else self.called.get(node, ())
+            self.placement.reasons += [(_name_of(node), reason) for reason in reasons]
         self.placement.host_nodes = len(self.placement.reasons)
         self.placement.device_nodes = len(operations) - self.placement.host_nodes
         _log.info("%s", self.placement)
@@ -315,9 +317,9 @@ class PartitionedGraph:
                     for numbered in getattr(fused, node.target).graph.nodes:
                         if "spyre_number" in numbered.meta:
                             number = numbered.meta["spyre_number"]
-                            self.host.setdefault(self.nodes[number], called.get(number, "nothing beside it is on the device"))
+                            self.host.setdefault(self.nodes[number], called.get(number, ["nothing beside it is on the device"])[0])
             if not refused:
-                self.called = {self.nodes[number]: reason for number, reason in called.items()}
+                self.called = {self.nodes[number]: reasons for number, reasons in called.items()}
                 for node, part in made.items():
                     setattr(fused, node.target, part)
                 fused.recompile()

@@ -293,3 +293,23 @@ def test_tensors_that_a_function_made_itself():
 
     x = torch.randn(5).half()
     close(compiled(function)(x), function(x))
+
+
+@torch.no_grad()
+def test_host_calls_of_equal_layers_are_counted_once_each():
+    class Layer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.up, self.down = torch.nn.Linear(64, 128), torch.nn.Linear(128, 64)
+            self.convolution = torch.nn.Conv1d(64, 64, 3, padding=1)
+
+        def forward(self, x):
+            x = x + self.down(torch.nn.functional.silu(self.up(x)))
+            x = x + torch.softmax(x @ x.transpose(1, 2), -1) @ torch.tanh(x)
+            return x + self.convolution(x.transpose(1, 2)).transpose(1, 2)
+
+    model = torch.nn.Sequential(*(Layer() for _ in range(3))).half()
+    x = torch.randn(2, 16, 64).half()
+    close(compiled(model)(x), model(x))
+    (placement,) = dynamo.summaries()
+    assert [operation for operation, _ in placement.reasons] == 3 * ["aten.convolution.default"]
