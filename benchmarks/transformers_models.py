@@ -23,8 +23,8 @@ from collections.abc import Callable
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TABLE = ROOT / "docs" / "models.md"
-# Errors by the rms of the result: two or three layers of rounding to 9 bits.
-LIMIT = 0.03
+# Of errors by the rms of the result: two layers' rounding to 9 bits, and what 16 bits do to PyTorch's own result.
+LIMIT, HOST_LIMIT = 0.02, 2.0
 SECONDS = 900
 VOCABULARY, LENGTH, BATCH = 160, 24, 2
 
@@ -41,6 +41,7 @@ class Model:
     result: str = "logits"
     attention: str = "sdpa"
     base: str = ""  # what is compiled of it, else all
+    wide: str = "float64"  # of the reference
 
     def make(self):
         """(module, keyword arguments), seeded."""
@@ -70,9 +71,8 @@ def randomise(module):
                 is_embedding = "embed" in name and weight.dim() == 2 or weight.shape[0] == 1
                 fan_in = weight[0].numel() if weight.shape[0] else 1
                 weight.normal_(std=1.0 if is_embedding else fan_in**-0.5)
-            else:
-                is_scale = name.endswith("weight")
-                weight.normal_(std=0.1).add_(1.0 if is_scale else 0.0)
+            else:  # norms and biases stay about what they begin with, which some models add 1 to
+                weight.add_(torch.randn_like(weight), alpha=0.1)
 
 
 def tokens(torch):
@@ -198,12 +198,12 @@ MODELS = [
     Model("Phi-3", "Phi3Config", "Phi3ForCausalLM", DECODER, tokens),
     Model("OLMo 2", "Olmo2Config", "Olmo2ForCausalLM", DECODER, tokens),
     Model("StableLM", "StableLmConfig", "StableLmForCausalLM", DECODER, tokens),
-    Model("Mixtral", "MixtralConfig", "MixtralForCausalLM", {**DECODER, "num_local_experts": 4}, tokens),
-    Model("Granite MoE", "GraniteMoeConfig", "GraniteMoeForCausalLM", {**DECODER, **GRANITE, "num_local_experts": 4}, tokens),
+    Model("Mixtral", "MixtralConfig", "MixtralForCausalLM", {**DECODER, "num_local_experts": 4}, tokens, wide="float32"),
+    Model("Granite MoE", "GraniteMoeConfig", "GraniteMoeForCausalLM", {**DECODER, **GRANITE, "num_local_experts": 4}, tokens, wide="float32"),
     Model("GPT-2", "GPT2Config", "GPT2LMHeadModel", GPT2, tokens),
     Model("GPT-NeoX", "GPTNeoXConfig", "GPTNeoXForCausalLM", {key: value for key, value in DECODER.items() if key != "num_key_value_heads"}, tokens),
     Model("OPT", "OPTConfig", "OPTForCausalLM", {"vocab_size": VOCABULARY, "hidden_size": 128, "ffn_dim": 256, "num_hidden_layers": 2, "num_attention_heads": 4, "max_position_embeddings": 64, "word_embed_proj_dim": 128, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "use_cache": False}, tokens),
-    Model("BLOOM", "BloomConfig", "BloomForCausalLM", {"vocab_size": VOCABULARY, "hidden_size": 128, "n_layer": 2, "n_head": 4, "use_cache": False}, tokens),
+    Model("BLOOM", "BloomConfig", "BloomForCausalLM", {"vocab_size": VOCABULARY, "hidden_size": 128, "n_layer": 2, "n_head": 4, "use_cache": False}, tokens, attention="eager"),
     Model("Mamba", "MambaConfig", "MambaForCausalLM", {"vocab_size": VOCABULARY, "hidden_size": 64, "state_size": 8, "num_hidden_layers": 2, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "use_cache": False}, tokens),
     Model("BERT", "BertConfig", "BertModel", ENCODER, masked_tokens, "last_hidden_state"),
     Model("BERT, eager attention", "BertConfig", "BertForMaskedLM", ENCODER, masked_tokens, attention="eager"),
@@ -250,7 +250,8 @@ def run(model):
 
     module, inputs = model.make()
     with torch.no_grad():
-        want = tensor_of(model, copy.deepcopy(module).double()(**widened(inputs)))
+        wide = getattr(torch, model.wide)
+        want = tensor_of(model, copy.deepcopy(module).to(wide)(**widened(inputs, wide)))
         narrow = tensor_of(model, module(**inputs))
         torch._dynamo.reset()
         dynamo.reset_summaries()
@@ -275,7 +276,7 @@ def run(model):
 
 
 def is_right(row):
-    return "failed" not in row and row["again"] and row["error"] <= LIMIT
+    return "failed" not in row and row["again"] and row["error"] <= LIMIT + HOST_LIMIT * row["host_error"]
 
 
 def run_apart(model):

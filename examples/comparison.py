@@ -58,3 +58,23 @@ def report(model, inputs, got, limit=0.02):
     if found > limit:
         print(f"that is more than {limit}")
     return int(found > limit)
+
+
+def report_tokens(got, got_logits, wanted, wanted_logits):
+    """Compares tokens, a row each of one sentence, with PyTorch's; 0 if they agree up to a tie, else 1.
+
+    Where the two best logits are closer than the rounding of 16 bits, either may win, and what
+    follows is another text.
+    """
+    count, equal, tie = len(wanted), 0, False
+    for step in range(count):
+        if got[step] == wanted[step]:
+            equal += 1
+            continue
+        best = wanted_logits[step].float().topk(2).values.flatten()
+        gap, noise = float(best[0] - best[1]), float((got_logits[step] - wanted_logits[step]).abs().max())
+        tie = gap <= 2 * noise
+        print(f"token {step} differs: the best logits are {gap:.4f} apart, errors up to {noise:.4f}")
+        break
+    print(f"{equal} of {count} tokens are PyTorch's" + (", the next is a tie" if tie else ""))
+    return int(equal < count and not tie)
