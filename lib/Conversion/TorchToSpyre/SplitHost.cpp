@@ -62,13 +62,15 @@ private:
                                [](Operation &op) { return &op; });
   }
   void eraseUnread();
-  void copyLists();
+  void copyForReaders();
+  void markNumbers();
   void makeGroups();
   void keepNaNs();
   void sinkViews();
   void connect();
   SmallVector<Run> order(bool hostFirst) const;
   bool onlyMoves(const Run &run) const;
+  SmallVector<Run> findRuns();
   LogicalResult rebuild(ArrayRef<Run> runs);
   Group &groupOf(size_t step) { return groups[groupIndex[step]]; }
   bool isOnHost(Value value);
@@ -112,6 +114,23 @@ static bool isPacking(Operation *op) {
          torch_reader::isOp(op, torch_reader::names::derefine);
 }
 
+/// A view, a constant, or a cast to a wider float: made again where it is read it costs
+/// nothing, while its result would cross device memory, in a format that not all operations
+/// have.
+static bool isCheap(Operation *op) {
+  if (isView(op) && op->getNumResults() == 1 && torch_reader::isTensor(op->getResult(0).getType()))
+    return true;
+  if (makesConstant(op))
+    return true;
+  StringRef name = getPlainName(op);
+  if (!llvm::is_contained({"prims.convert_element_type", "aten._to_copy", "aten.to.dtype"}, name))
+    return false;
+  Type from = torch_reader::getTensorElementType(op->getOperand(0).getType()),
+       to = torch_reader::getTensorElementType(op->getResult(0).getType());
+  return isa_and_present<FloatType>(from) && isa_and_present<FloatType>(to) &&
+         from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth();
+}
+
 static bool isTorchList(Type type) { return isa<torch_reader::ListType>(type); }
 
 static bool isAssertion(Operation *op) {
@@ -127,11 +146,11 @@ void HostSplitter::eraseUnread() {
       op->erase();
 }
 
-/// Lists of tensors belong to what reads them: one each.
-void HostSplitter::copyLists() {
+/// Lists of tensors, and what is cheap, belong to what reads them: one each.
+void HostSplitter::copyForReaders() {
   SmallVector<Operation *> ops = getOperations();
   for (Operation *op : llvm::reverse(ops)) {
-    if (!isPacking(op))
+    if (!isPacking(op) && !isCheap(op))
       continue;
     bool isFirst = true;
     for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
@@ -149,6 +168,25 @@ template <typename Fn> void HostSplitter::forEachDefinition(size_t step, Fn fn) 
       fn(*definition, operand);
 }
 
+/// Numbers that the program computes never reach a device function.
+void HostSplitter::markNumbers() {
+  for (size_t i = 0; i < steps->size(); ++i) {
+    Operation *op = (*steps)[i];
+    if (op->hasAttr(kHostAttr) || isPacking(op) || isAssertion(op))
+      continue;
+    auto sendToHost = [&](StringRef reason) {
+      op->setAttr(kHostAttr, StringAttr::get(op->getContext(), reason));
+    };
+    for (Value operand : op->getOperands())
+      if (!torch_reader::isTensor(operand.getType()) && !isTorchList(operand.getType()) &&
+          !steps->isPlain(operand))
+        sendToHost("it takes a number that the program computes");
+    for (Value result : op->getResults())
+      if (!torch_reader::isTensor(result.getType()) && !isTorchList(result.getType()))
+        sendToHost("it gives a number to the program");
+  }
+}
+
 void HostSplitter::makeGroups() {
   llvm::EquivalenceClasses<size_t> together;
   for (size_t i = 0; i < steps->size(); ++i)
@@ -157,8 +195,11 @@ void HostSplitter::makeGroups() {
     Operation *op = (*steps)[i];
     forEachDefinition(i, [&](size_t definition, Value operand) {
       Operation *from = (*steps)[definition];
-      // A list and what makes it, an assertion and what it is about.
-      if (isPacking(from) || (isTorchList(operand.getType()) && !isPacking(op)) || isAssertion(op))
+      // A list and what makes it, an assertion and what it is about, what is cheap and its
+      // reader.
+      bool onDevice = !from->hasAttr(kHostAttr) && !op->hasAttr(kHostAttr);
+      if (isPacking(from) || (isTorchList(operand.getType()) && !isPacking(op)) ||
+          isAssertion(op) || (onDevice && isCheap(from)))
         together.unionSets(i, definition);
     });
   }
@@ -169,26 +210,8 @@ void HostSplitter::makeGroups() {
     if (isNew)
       groups.emplace_back();
     groups[it->second].steps.push_back(i);
+    groups[it->second].isHost |= (*steps)[i]->hasAttr(kHostAttr);
     groupIndex[i] = it->second;
-  }
-  for (size_t i = 0; i < steps->size(); ++i) {
-    Operation *op = (*steps)[i];
-    auto sendToHost = [&](StringRef reason) {
-      groupOf(i).isHost = true;
-      if (!op->hasAttr(kHostAttr))
-        op->setAttr(kHostAttr, StringAttr::get(op->getContext(), reason));
-    };
-    if (op->hasAttr(kHostAttr))
-      groupOf(i).isHost = true;
-    if (isPacking(op) || isAssertion(op))
-      continue;
-    for (Value operand : op->getOperands())
-      if (!torch_reader::isTensor(operand.getType()) && !isTorchList(operand.getType()) &&
-          !steps->isPlain(operand))
-        sendToHost("it takes a number that the program computes");
-    for (Value result : op->getResults())
-      if (!torch_reader::isTensor(result.getType()) && !isTorchList(result.getType()))
-        sendToHost("it gives a number to the program");
   }
 }
 
@@ -374,14 +397,7 @@ LogicalResult HostSplitter::rebuild(ArrayRef<Run> runs) {
   return success();
 }
 
-LogicalResult HostSplitter::split() {
-  eraseUnread();
-  copyLists();
-  steps.emplace(func);
-  makeGroups();
-  keepNaNs();
-  sinkViews();
-  connect();
+SmallVector<Run> HostSplitter::findRuns() {
   SmallVector<Run> runs;
   for (bool changed = true; changed;) {
     changed = false;
@@ -397,7 +413,19 @@ LogicalResult HostSplitter::split() {
         for (size_t g : run.groups)
           changed = groups[g].isHost = true;
   }
-  return rebuild(runs);
+  return runs;
+}
+
+LogicalResult HostSplitter::split() {
+  eraseUnread();
+  copyForReaders();
+  steps.emplace(func);
+  markNumbers();
+  makeGroups();
+  keepNaNs();
+  sinkViews();
+  connect();
+  return rebuild(findRuns());
 }
 
 /// Puts what \p callee does in the place of its calls in \p program.

@@ -101,6 +101,34 @@ func.func @nans(%x: !torch.vtensor<[6],f16>) -> (!torch.vtensor<[6],i1>, !torch.
 
 // -----
 
+// The 16-bit value crosses, not its widening, which the second function makes itself.
+// CHECK-LABEL: func.func private @widening_part0({{.*}} -> (!torch.vtensor<[4,8],f16>, !torch.vtensor<[4],f32>)
+// CHECK: torch.aten.mul.Tensor
+// CHECK: torch.prims.convert_element_type
+// CHECK: torch.aten.sum.dim_IntList
+// CHECK-LABEL: func.func private @widening_part1(%arg0: !torch.vtensor<[4,8],f16>, %arg1: !torch.vtensor<[4,8],f16>)
+// CHECK: torch.prims.convert_element_type
+// CHECK: torch.aten.t
+// CHECK: torch.aten.mm
+func.func @widening(%x: !torch.vtensor<[4,8],f16>, %y: !torch.vtensor<[4,8],f16>) -> (!torch.vtensor<[4],f32>, !torch.vtensor<[8,8],f32>) {
+  %int6 = torch.constant.int 6
+  %int1 = torch.constant.int 1
+  %int0 = torch.constant.int 0
+  %false = torch.constant.bool false
+  %none = torch.constant.none
+  %dims = torch.prim.ListConstruct %int1 : (!torch.int) -> !torch.list<int>
+  %0 = torch.aten.mul.Tensor %x, %x : !torch.vtensor<[4,8],f16>, !torch.vtensor<[4,8],f16> -> !torch.vtensor<[4,8],f16>
+  %1 = torch.prims.convert_element_type %0, %int6 : !torch.vtensor<[4,8],f16>, !torch.int -> !torch.vtensor<[4,8],f32>
+  %2 = torch.aten.t %1 : !torch.vtensor<[4,8],f32> -> !torch.vtensor<[8,4],f32>
+  %3 = torch.aten.sum.dim_IntList %1, %dims, %false, %none : !torch.vtensor<[4,8],f32>, !torch.list<int>, !torch.bool, !torch.none -> !torch.vtensor<[4],f32>
+  %4 = torch.aten.erfinv %0 {spyre.host = "no form"} : !torch.vtensor<[4,8],f16> -> !torch.vtensor<[4,8],f16>
+  %5 = torch.prims.convert_element_type %4, %int6 : !torch.vtensor<[4,8],f16>, !torch.int -> !torch.vtensor<[4,8],f32>
+  %6 = torch.aten.mm %2, %5 : !torch.vtensor<[8,4],f32>, !torch.vtensor<[4,8],f32> -> !torch.vtensor<[8,8],f32>
+  return %3, %6 : !torch.vtensor<[4],f32>, !torch.vtensor<[8,8],f32>
+}
+
+// -----
+
 // The layer is taken apart once and inlined where it is called.
 // CHECK-NOT: @layer(
 // CHECK-LABEL: func.func private @layer_part0(
