@@ -2,18 +2,23 @@
 
 // As Python computes: floors, remainders and bools.
 // CHECK-LABEL: func.func @arithmetic
-// CHECK: %[[C:[a-z0-9_-]+]] = torch.constant.int 4
-// CHECK: %[[REM:.*]] = torch.constant.int 2
-// CHECK: %[[FLOOR:.*]] = torch.constant.int -3
-// CHECK: %[[POW:.*]] = torch.constant.int 49
-// CHECK: %[[DIV:.*]] = torch.constant.float 3.500000e+00
-// CHECK: %[[MAX:.*]] = torch.constant.int 7
-// CHECK: %[[TRUTH:.*]] = torch.constant.bool true
-// CHECK: %[[AND:.*]] = torch.constant.bool false
-// CHECK: %[[INT:.*]] = torch.constant.int 1
-// CHECK: %[[CEIL:.*]] = torch.constant.int 4
-// CHECK: "use"(%[[REM]], %[[FLOOR]], %[[POW]], %[[DIV]], %[[MAX]], %[[TRUTH]], %[[AND]], %[[INT]], %[[CEIL]])
-func.func @arithmetic() {
+// CHECK: torch.constant.int -10
+// CHECK-NEXT: %[[REM:.*]] = torch.constant.int 2
+// CHECK-NEXT: torch.constant.int -7
+// CHECK-NEXT: torch.constant.int 2
+// CHECK-NEXT: torch.constant.int -2
+// CHECK-NEXT: %[[FLOOR:.*]] = torch.constant.int -3
+// CHECK-NEXT: %[[PRODUCT:.*]] = torch.constant.int 49
+// CHECK-NEXT: %[[DIV:.*]] = torch.constant.float 3.500000e+00
+// CHECK-NEXT: torch.prim.ListConstruct
+// CHECK-NEXT: %[[MAX:.*]] = torch.constant.int 7
+// CHECK-NEXT: %[[TRUTH:.*]] = torch.constant.bool true
+// CHECK-NEXT: torch.constant.bool false
+// CHECK-NEXT: %[[AND:.*]] = torch.constant.bool false
+// CHECK-NEXT: %[[INT:.*]] = torch.constant.int 1
+// CHECK-NEXT: %[[CEIL:.*]] = torch.constant.int 4
+// CHECK-NEXT: return %[[REM]], %[[FLOOR]], %[[PRODUCT]], %[[DIV]], %[[MAX]], %[[TRUTH]], %[[AND]], %[[INT]], %[[CEIL]] :
+func.func @arithmetic() -> (!torch.int, !torch.int, !torch.int, !torch.float, !torch.int, !torch.bool, !torch.bool, !torch.int, !torch.int) {
   %int7 = torch.constant.int 7
   %int-3 = torch.constant.int -3
   %int2 = torch.constant.int 2
@@ -34,8 +39,7 @@ func.func @arithmetic() {
   %a = torch.aten.__and__.bool %t, %n : !torch.bool, !torch.bool -> !torch.bool
   %i = torch.aten.Int.bool %t : !torch.bool -> !torch.int
   %e = torch.aten.ceil.float %d : !torch.float -> !torch.int
-  "use"(%r1, %f3, %p, %d, %m, %t, %a, %i, %e) : (!torch.int, !torch.int, !torch.int, !torch.float, !torch.int, !torch.bool, !torch.bool, !torch.int, !torch.int) -> ()
-  return
+  return %r1, %f3, %p, %d, %m, %t, %a, %i, %e : !torch.int, !torch.int, !torch.int, !torch.float, !torch.int, !torch.bool, !torch.bool, !torch.int, !torch.int
 }
 
 // -----
@@ -43,9 +47,8 @@ func.func @arithmetic() {
 // Sizes, lists, and numbers in tensors.
 // CHECK-LABEL: func.func @sizes
 // CHECK-NOT: torch.aten
-// CHECK: "use"
-// CHECK-SAME: !torch.int
-func.func @sizes(%x: !torch.vtensor<[2,3],f16>) {
+// CHECK: return
+func.func @sizes(%x: !torch.vtensor<[2,3],f16>) -> (!torch.int, !torch.int, !torch.int, !torch.int, !torch.int, !torch.int, !torch.int) {
   %int-1 = torch.constant.int -1
   %int1 = torch.constant.int 1
   %0 = torch.aten.size.int %x, %int-1 : !torch.vtensor<[2,3],f16>, !torch.int -> !torch.int
@@ -57,8 +60,7 @@ func.func @sizes(%x: !torch.vtensor<[2,3],f16>) {
   %6 = torch.prim.NumToTensor.Scalar %4 : !torch.int -> !torch.vtensor<[],si64>
   %7 = torch.aten.Int.Tensor %6 : !torch.vtensor<[],si64> -> !torch.int
   %8 = torch.aten.dim %x : !torch.vtensor<[2,3],f16> -> !torch.int
-  "use"(%0, %2, %3, %4, %5#0, %7, %8) : (!torch.int, !torch.int, !torch.int, !torch.int, !torch.int, !torch.int, !torch.int) -> ()
-  return
+  return %0, %2, %3, %4, %5#0, %7, %8 : !torch.int, !torch.int, !torch.int, !torch.int, !torch.int, !torch.int, !torch.int
 }
 
 // -----
@@ -73,7 +75,7 @@ func.func @sizes(%x: !torch.vtensor<[2,3],f16>) {
 // CHECK: torch.aten.__getitem__.t
 // CHECK: torch.prim.If
 // CHECK: torch.runtime.assert
-func.func @negative(%x: !torch.vtensor<[2,3],f16>, %n: !torch.int, %b: !torch.bool) {
+func.func @negative(%x: !torch.vtensor<[2,3],f16>, %n: !torch.int, %b: !torch.bool) -> (!torch.int, !torch.int, !torch.int, !torch.int, !torch.int) {
   %int0 = torch.constant.int 0
   %int2 = torch.constant.int 2
   %big = torch.constant.int 9223372036854775807
@@ -90,6 +92,5 @@ func.func @negative(%x: !torch.vtensor<[2,3],f16>, %n: !torch.int, %b: !torch.bo
     torch.prim.If.yield %1 : !torch.int
   }
   torch.runtime.assert %b, "who knows"
-  "use"(%2, %3, %4, %5, %6) : (!torch.int, !torch.int, !torch.int, !torch.int, !torch.int) -> ()
-  return
+  return %2, %3, %4, %5, %6 : !torch.int, !torch.int, !torch.int, !torch.int, !torch.int
 }

@@ -32,8 +32,8 @@ func.func @main(%arg0: !torch.vtensor<[?,4],f16>, %arg1: !torch.vtensor<[?,?],f1
   %5 = torch.aten.ge.int %2, %int4 : !torch.int, !torch.int -> !torch.bool
   torch.runtime.assert %5, "too few"
   // By inference: nothing is bound, or only a part.
-  // CHECK: torch.aten.size.int
   // CHECK: torch.aten.unsqueeze {{.*}} -> !torch.vtensor<[1,7],f16>
+  // CHECK: torch.aten.size.int %arg3
   // CHECK: torch.aten.expand {{.*}} -> !torch.vtensor<[6,7],f16>
   %6 = torch.aten.unsqueeze %arg2, %int0 : !torch.vtensor<[?],f16>, !torch.int -> !torch.vtensor<[1,?],f16>
   %int-1 = torch.constant.int -1
@@ -54,6 +54,6 @@ func.func @main(%arg0: !torch.vtensor<[?,4],f16>, %arg1: !torch.vtensor<[?,?],f1
   // CHECK: torch.aten.relu %arg3 : !torch.vtensor<[?],f16> -> !torch.vtensor<[?],f16>
   %13 = torch.aten.relu %arg3 : !torch.vtensor<[?],f16> -> !torch.vtensor<[?],f16>
   // CHECK: return %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : !torch.vtensor<[24],f16>, !torch.vtensor<[6,7],f16>, !torch.vtensor<[3,6],f16>, !torch.vtensor<[?],f16>
-  %use = torch.aten.full_like_size %unknown : !torch.int -> !torch.vtensor<[],f16>
+  %use = torch.aten.of_size %unknown : !torch.int -> !torch.vtensor<[],f16>
   return %4, %9, %11, %13 : !torch.vtensor<[?],f16>, !torch.vtensor<[?,?],f16>, !torch.vtensor<[?,?],f16>, !torch.vtensor<[?],f16>
 }
