@@ -133,9 +133,12 @@ def compile_text(text: str, *, input_shapes=(), **options) -> CompiledProgram:
 
 def _shapes_of(inputs) -> list:
     """The inputs' shapes, in the program's order."""
+    import numpy
+
     if isinstance(inputs, dict):
         inputs = [inputs[f"in{i}"] for i in range(len(inputs)) if f"in{i}" in inputs]
-    return [tuple(getattr(value, "shape", ())) for value in inputs]
+    hidden = lambda value: not hasattr(value, "shape") and hasattr(value, "__dlpack__")  # noqa: E731
+    return [numpy.from_dlpack(value).shape if hidden(value) else numpy.shape(value) for value in inputs]
 
 
 def load(directory: str | os.PathLike, **options) -> CompiledProgram:
@@ -149,6 +152,7 @@ def load(directory: str | os.PathLike, **options) -> CompiledProgram:
 def run(program: str | os.PathLike, inputs, **options):
     """Runs a program directory, a text or a file with one. inputs: arrays in order, or by name (`in0`)."""
     text = os.fspath(program)
+    inputs = inputs if isinstance(inputs, dict) else list(inputs)
     if "\n" in text or "func.func" in text:
         compiled = compile_text(text, **{"input_shapes": _shapes_of(inputs), **options})
     elif pathlib.Path(text).is_file():

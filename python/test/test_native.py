@@ -47,6 +47,46 @@ def test_run_takes_texts_files_and_directories(arrays, tmp_path):
     assert np.array_equal(spyre_mlir.load(tmp_path / "saved")(*arrays), expected)
 
 
+OPEN = """module {
+  func.func @add(%arg0: !torch.vtensor<[?,96],f16>, %arg1: !torch.vtensor<[?,96],f16>) -> !torch.vtensor<[?,96],f16> {
+    %0 = torch.symbolic_int "s0" {min_val = 2, max_val = 64} : !torch.int
+    torch.bind_symbolic_shape %arg0, [%0], affine_map<()[s0] -> (s0, 96)> : !torch.vtensor<[?,96],f16>
+    torch.bind_symbolic_shape %arg1, [%0], affine_map<()[s0] -> (s0, 96)> : !torch.vtensor<[?,96],f16>
+    %int1 = torch.constant.int 1
+    %1 = torch.aten.add.Tensor %arg0, %arg1, %int1 : !torch.vtensor<[?,96],f16>, !torch.vtensor<[?,96],f16>, !torch.int -> !torch.vtensor<[?,96],f16>
+    torch.bind_symbolic_shape %1, [%0], affine_map<()[s0] -> (s0, 96)> : !torch.vtensor<[?,96],f16>
+    return %1 : !torch.vtensor<[?,96],f16>
+  }
+}
+"""
+
+
+def test_open_sizes_come_from_the_inputs(arrays):
+    expected = arrays[0] + arrays[1]
+    assert np.array_equal(spyre_mlir.run(OPEN, arrays), expected)
+    # Each set of sizes is a program of its own in the cache.
+    for count in (7, 7, 32):
+        program = spyre_mlir.compile_text(OPEN, input_shapes=[(count, 96)] * 2)
+        assert program.inputs[0].shape == (count, 96) and program.outputs[0].shape == (count, 96)
+    assert program.stats["cached"]
+    assert np.array_equal(spyre_mlir.run(OPEN, {"in1": arrays[1][:5], "in0": arrays[0][:5]}), expected[:5])
+
+
+@pytest.mark.parametrize(
+    "shapes, message",
+    [
+        ([(3, 96), (4, 96)], "argument #1 has size 4 in dim 0, the program wants s0 = 3"),
+        ([(1, 96), (1, 96)], "the program wants at least 2"),
+        ([(3, 95), (3, 95)], r"argument #0 has shape \[3, 95\], the program wants \[\?, 96\]"),
+        ([(3, 96)], "the shapes of 1 array are given, 'add' has 2 arguments"),
+        ((), "dim 0 is dynamic"),
+    ],
+)
+def test_wrong_sizes_are_named(shapes, message):
+    with pytest.raises(spyre_mlir.CompileError, match=message):
+        spyre_mlir.compile_text(OPEN, input_shapes=shapes)
+
+
 def test_arrays_that_are_not_dense_are_made_so(arrays):
     program = spyre_mlir.compile_text(ADD)
     turned = np.asfortranarray(arrays[0])

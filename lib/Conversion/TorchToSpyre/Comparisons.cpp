@@ -150,6 +150,17 @@ static LogicalResult lowerCompare(Lowering &l, const Comparison &entry) {
   return l.replaceWith(buildPointwise(l.b, l.loc, entry.opFunc, operands, l.getResultType()));
 }
 
+/// |x| is no more than the largest number: not infinite, and no NaN, which is the same.
+static LogicalResult lowerIsfinite(Lowering &l) {
+  Type type = l.getTensorType(0).getElementType();
+  if (!isHalf(type))
+    return l.refuse("the device compares 16-bit floats only");
+  Arithmetic m(l, type);
+  // f16's largest number is 65536 on the device; beyond are numbers that f16 has not.
+  double largest = type.isF16() ? 65536.0 : ::spyre::kDL16MaxFinite;
+  return l.replaceWith(m.compare("lesserequal", m.unary("abs", l.getTensor(0)), largest));
+}
+
 //===----------------------------------------------------------------------===//
 // Truth values
 //===----------------------------------------------------------------------===//
@@ -269,6 +280,7 @@ void torch_lowering::addComparisons(HandlerTable &table) {
     for (const char *form : {".Tensor", ".Scalar"})
       table[("torch.aten." + Twine(entry.torch) + form).str()] =
           onTensor([&entry](Lowering &l) { return lowerCompare(l, entry); });
+  table["torch.aten.isfinite"] = onTensor(lowerIsfinite);
   struct Logical {
     const char *torch, *opFunc;
   };

@@ -256,18 +256,6 @@ static LogicalResult lowerGlu(Lowering &l) {
 // Powers, exponentials, logarithms
 //===----------------------------------------------------------------------===//
 
-/// x^exponent for an exponent of at least 1, by squaring.
-static Value buildPower(const Arithmetic &m, Value x, unsigned exponent) {
-  Value result;
-  for (Value square = x;; square = m.mul(square, square)) {
-    if (exponent & 1)
-      result = result ? m.mul(result, square) : square;
-    exponent >>= 1;
-    if (!exponent)
-      return result;
-  }
-}
-
 /// Multiples of one half up to 16. Up to three factors cost at most 2 u at DL16; more
 /// are multiplied in f32.
 static LogicalResult lowerPow(Lowering &l) {
@@ -327,6 +315,38 @@ static Value buildLog2(Lowering &, const Arithmetic &m, Value x) {
 }
 static Value buildLog10(Lowering &, const Arithmetic &m, Value x) {
   return m.mul(m.unary("log", x), std::numbers::log10e);
+}
+
+/// (exp(x) + exp(-x)) / 2.
+static Value buildCosh(Lowering &, const Arithmetic &m, Value x) {
+  return m.mul(m.add(m.unary("exp", x), m.unary("exp", m.unary("neg", x))), 0.5);
+}
+
+// (exp(x) - exp(-x)) / 2, and x + x^3/6 (within 2e-6 of it) where that cancels. In f32; what
+// is small is asked of the operand as it came, since f32 has no comparison.
+static LogicalResult lowerSinh(Lowering &l) {
+  Type type = l.getDeviceType();
+  Value x = type ? l.getAs(0, type) : Value();
+  if (!x)
+    return failure();
+  Arithmetic here(l, type), m(l, l.b.getF32Type());
+  Value isSmall = here.compare("lesserthan", here.unary("abs", x), 0.125);
+  x = m.widen(x);
+  Value difference = m.sub(m.unary("exp", x), m.unary("exp", m.unary("neg", x)));
+  Value series = m.add(x, m.mul(m.mul(m.mul(x, x), x), 1.0 / 6.0));
+  return l.replaceWith(m.convert(m.select(isSmall, series, m.mul(difference, 0.5)), type));
+}
+
+// log(exp(a) + exp(b)) = max(a, b) + log(1 + exp(-|a - b|)), a softplus.
+static LogicalResult lowerLogaddexp(Lowering &l) {
+  Type type = l.getDeviceType();
+  Value a = type ? l.getAs(0, type) : Value(), b = a ? l.getAs(1, type) : Value();
+  if (!b)
+    return failure();
+  Arithmetic m(l, type);
+  Value distance = m.unary("abs", m.sub(a, b));
+  return l.replaceWith(
+      m.add(m.maximum(a, b), buildSoftplus(m, l, m.unary("neg", distance), 1.0, 1e4)));
 }
 
 // log(1 + x) = x log(w) / (w - 1) for w = 1 + x as rounded (the quotient varies slowly, so
@@ -509,6 +529,7 @@ void torch_lowering::addComposites(HandlerTable &table) {
       {"torch.aten.hardshrink", buildHardshrink},
       {"torch.aten.expm1", buildExpm1},
       {"torch.aten.exp2", buildExp2, true},
+      {"torch.aten.cosh", buildCosh, true},
       {"torch.aten.log2", buildLog2},
       {"torch.aten.log10", buildLog10},
       {"torch.aten.log1p", buildLog1p},
@@ -525,6 +546,8 @@ void torch_lowering::addComposites(HandlerTable &table) {
     table[entry.torch] =
         onTensor(entry.isWide ? inF32(entry.formula) : atResultType(entry.formula));
   table["torch.aten.glu"] = onTensor(lowerGlu);
+  table["torch.aten.sinh"] = onTensor(lowerSinh);
+  table["torch.aten.logaddexp"] = onTensor(lowerLogaddexp);
   table["torch.aten.round"] = onTensor(lowerRound);
   table["torch.aten.pow.Tensor_Scalar"] = onTensor(lowerPow);
   table["torch.aten.pow.Scalar"] = lowerScalarPow;

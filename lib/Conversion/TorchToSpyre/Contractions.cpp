@@ -77,13 +77,41 @@ static LogicalResult lowerMatmul(Lowering &l) {
   return product ? l.replaceWith(product) : failure();
 }
 
-/// beta * input + alpha * (a @ b): addmm, baddbmm.
-static LogicalResult lowerAddmm(Lowering &l) {
+/// \p value with dims \p i and \p k exchanged.
+static Value exchangeDims(Lowering &l, Value value, int64_t i, int64_t k) {
+  RankedTensorType type = getTensorType(value);
+  SmallVector<int64_t> shape(type.getShape());
+  std::swap(shape[i], shape[k]);
+  SmallVector<AffineExpr> dims;
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    dims.push_back(l.b.getAffineDimExpr(d == i ? k : d == k ? i : d));
+  return buildView(l.b, l.loc, value, AffineMap::get(type.getRank(), 0, dims, l.b.getContext()),
+                   shape);
+}
+
+/// addbmm(input, a, b): the products of a batch are summed, one product with a longer K.
+static Value buildBatchSum(Lowering &l, Value lhs, Value rhs) {
+  RankedTensorType left = getTensorType(lhs), right = getTensorType(rhs);
+  if (left.getRank() != 3 || right.getRank() != 3 || left.getDimSize(0) != right.getDimSize(0) ||
+      left.getDimSize(2) != right.getDimSize(1)) {
+    (void)l.refuse("needs operands [B, N, K] and [B, K, M]");
+    return {};
+  }
+  int64_t depth = left.getDimSize(0) * left.getDimSize(2);
+  lhs = buildReshape(l.b, l.loc, exchangeDims(l, lhs, 0, 1), {left.getDimSize(1), depth});
+  rhs = buildReshape(l.b, l.loc, rhs, {depth, right.getDimSize(2)});
+  return buildProduct(l, lhs, rhs, {left.getDimSize(1), right.getDimSize(2)});
+}
+
+/// beta * input + alpha * (a @ b): addmm, baddbmm, and addbmm, which sums over the batch.
+static LogicalResult lowerAddmm(Lowering &l, bool sumsBatch) {
   Type type = getComputeType(l);
   Value input = type ? l.getAs(0, type) : Value();
   Value lhs = input ? l.getAs(1, type) : Value();
   Value rhs = lhs ? l.getAs(2, type) : Value();
-  Value sum = rhs ? buildProduct(l, lhs, rhs, l.getResultType().getShape()) : Value();
+  Value sum = !rhs        ? Value()
+              : sumsBatch ? buildBatchSum(l, lhs, rhs)
+                          : buildProduct(l, lhs, rhs, l.getResultType().getShape());
   if (!sum)
     return failure();
   std::optional<double> beta = 1.0, alpha = 1.0;
@@ -194,7 +222,9 @@ void torch_lowering::addContractions(HandlerTable &table) {
   for (const char *name : {"torch.aten.mm", "torch.aten.bmm", "torch.aten.matmul"})
     table[name] = onTensor(lowerMatmul);
   for (const char *name : {"torch.aten.addmm", "torch.aten.baddbmm"})
-    table[name] = onTensor(lowerAddmm);
+    table[name] = onTensor([](Lowering &l) { return lowerAddmm(l, /*sumsBatch=*/false); });
+  table["torch.aten.addbmm"] =
+      onTensor([](Lowering &l) { return lowerAddmm(l, /*sumsBatch=*/true); });
   table["torch.aten.linear"] = onTensor(lowerLinear);
   for (const char *name : {"torch.aten._softmax", "torch.aten.softmax.int"})
     table[name] = onTensor(lowerSoftmax<SoftmaxOp>);

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Expressions.h"
 
 using namespace mlir;
 using namespace mlir::spyre;
@@ -159,4 +159,62 @@ static LogicalResult lowerEinsum(Lowering &l) {
   return l.replaceWith(permuteTo(l, value, letters, equation->output));
 }
 
-void torch_lowering::addEinsum(HandlerTable &table) { table["torch.aten.einsum"] = lowerEinsum; }
+/// _trilinear(a, b, c, dims that a lacks, … b …, … c …, summed dims, hint): the product of
+/// three, summed, in f32.
+static LogicalResult lowerTrilinear(Lowering &l) {
+  Type type = l.getDeviceType();
+  if (!type)
+    return failure();
+  Arithmetic m(l, l.b.getF32Type());
+  Value product;
+  int64_t rank = 0;
+  for (unsigned i = 0; i < 3; ++i) {
+    Value value = l.isTensor(i) ? l.getAs(i, type) : Value();
+    std::optional<SmallVector<int64_t>> lacking =
+        value ? l.getInts(3 + i) : std::optional<SmallVector<int64_t>>();
+    if (!lacking)
+      return l.refuse("operand #" + Twine(i) + " must be a tensor");
+    llvm::sort(*lacking);
+    int64_t own = getTensorType(value).getRank() + static_cast<int64_t>(lacking->size());
+    if (i > 0 && own != rank)
+      return l.refuse("its operands are expanded to different numbers of dims");
+    rank = own;
+    SmallVector<int64_t> shape(getTensorType(value).getShape());
+    for (auto [n, dim] : llvm::enumerate(*lacking)) {
+      if (dim < 0 || dim >= rank || (n > 0 && (*lacking)[n - 1] == dim))
+        return l.refuse("an operand is expanded in a dim that does not exist, or twice");
+      shape.insert(shape.begin() + dim, 1);
+    }
+    value = m.widen(buildReshape(l.b, l.loc, value, shape));
+    if (product) {
+      ArrayRef<int64_t> others = getTensorType(product).getShape();
+      for (auto [a, b] : llvm::zip(shape, others))
+        if (a != b && a != 1 && b != 1)
+          return l.refuse("its operands do not broadcast");
+      product = m.mul(product, value);
+    } else {
+      product = value;
+    }
+  }
+  std::optional<SmallVector<int64_t>> dims = l.getInts(6);
+  if (!dims)
+    return failure();
+  for (int64_t &dim : *dims) {
+    std::optional<int64_t> normal = l.normalizeDim(dim, rank);
+    if (!normal)
+      return failure();
+    dim = *normal;
+  }
+  llvm::sort(*dims);
+  dims->erase(llvm::unique(*dims), dims->end());
+  if (getTensorType(product).getNumElements() == 0)
+    return l.refuse("a contraction of no elements has no device form");
+  if (!dims->empty())
+    product = buildReduction(l.b, l.loc, "sum", product, *dims, /*keepDims=*/false);
+  return l.replaceWith(m.convert(product, type));
+}
+
+void torch_lowering::addEinsum(HandlerTable &table) {
+  table["torch.aten.einsum"] = lowerEinsum;
+  table["torch.aten._trilinear"] = onTensor(lowerTrilinear);
+}

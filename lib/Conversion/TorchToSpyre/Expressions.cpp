@@ -55,3 +55,14 @@ Value Arithmetic::clip(Value x, double low, double high) const {
                {b.getNamedAttr("clipMin", b.getF64FloatAttr(low)),
                 b.getNamedAttr("clipMax", b.getF64FloatAttr(high))});
 }
+
+Value torch_lowering::buildPower(const Arithmetic &m, Value x, unsigned exponent) {
+  Value result;
+  for (Value square = x;; square = m.mul(square, square)) {
+    if (exponent & 1)
+      result = result ? m.mul(result, square) : square;
+    exponent >>= 1;
+    if (!exponent)
+      return result;
+  }
+}

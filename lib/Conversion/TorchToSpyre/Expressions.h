@@ -64,6 +64,9 @@ private:
   Location loc;
 };
 
+/// x^exponent for an exponent of at least 1, by squaring.
+Value buildPower(const Arithmetic &m, Value x, unsigned exponent);
+
 } // namespace mlir::spyre::torch_lowering
 
 #endif // SPYRE_LIB_CONVERSION_TORCHTOSPYRE_EXPRESSIONS_H

@@ -320,8 +320,7 @@ static Value build(OpBuilder &builder, Location loc, Type type, const Number &nu
     return buildConstant(builder, loc, type, constantFloat,
                          builder.getF64FloatAttr(toDouble(number)));
   if (isa<torch_reader::BoolType>(type))
-    return buildConstant(builder, loc, type, constantBool,
-                         builder.getBoolAttr(isTrue(number)));
+    return buildConstant(builder, loc, type, constantBool, builder.getBoolAttr(isTrue(number)));
   return {};
 }
 

@@ -145,7 +145,19 @@ static LogicalResult lowerClamp(Lowering &l, int lowOperand, int highOperand) {
   return l.replaceWith(x);
 }
 
+// The smaller one, and the number beside a NaN, which 16 bits hold as the largest of all. In
+// f32 a NaN wins. fmax would need a NaN below all others.
+static LogicalResult lowerFmin(Lowering &l) {
+  Type type = l.getDeviceType();
+  if (type && !isHalf(type))
+    return l.refuse("a NaN wins the device's minimum of f32 numbers");
+  Value x = type ? getOperandIn(l, 0, type) : Value();
+  Value y = x ? getOperandIn(l, 1, type) : Value();
+  return y ? l.replaceWith(Arithmetic(l, type).minimum(x, y)) : failure();
+}
+
 void torch_lowering::addPointwise(HandlerTable &table) {
+  table["torch.aten.fmin"] = onTensor(lowerFmin);
   for (const Unary &entry : kUnary)
     table[entry.torch] = [&entry](Lowering &l) { return lowerUnary(l, entry.opFunc); };
   for (const Binary &entry : kBinary)

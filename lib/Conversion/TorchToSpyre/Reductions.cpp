@@ -33,6 +33,7 @@ constexpr Reduction kReductions[] = {
     {"torch.aten.mean", "mean"},      {"torch.aten.mean.dim", "mean", 1, 2},
     {"torch.aten.min", "min"},        {"torch.aten.min.dim", "min", 1, 2},
     {"torch.aten.sum", "sum"},        {"torch.aten.sum.dim_IntList", "sum", 1, 2},
+    {"torch.prims.sum", "sum", 1},
 };
 constexpr Reduction kTruths[] = {
     {"torch.aten.all", "min"},
@@ -177,7 +178,51 @@ constexpr Norm kNorms[] = {
 };
 } // namespace
 
-/// The 2-, 1- and infinity-norms, in f32: squares of f16 numbers overflow 16 bits.
+/// x^exponent for x in [0, 1], in f32; multiples of one half by products, others by the
+/// logarithm: of what lies near 0 little is left.
+static Value buildFractionPower(const Arithmetic &m, Value x, double exponent) {
+  double whole = std::floor(exponent);
+  if (exponent != whole && exponent != whole + 0.5)
+    return m.select(x, m.unary("exp", m.mul(m.unary("log", x), exponent)), 0.0);
+  Value power = whole > 0 ? buildPower(m, x, static_cast<unsigned>(whole)) : Value();
+  if (exponent == whole)
+    return power;
+  Value root = m.unary("sqrt", x);
+  return power ? m.mul(power, root) : root;
+}
+
+// Any other order p: with M the largest |x| (the smallest for p < 0), M (sum (|x|/M)^p)^(1/p),
+// which no size of x overflows. The sum s is at least 1, so its root by the logarithm, which
+// has 16 bits, is off by log(s)/p u; where s^(1/p) can be raised to p by products, one step of
+// Newton's method squares that error.
+static Value buildGeneralNorm(Lowering &l, Value x, double order, ReducedDims dims) {
+  Type type = getTensorType(x).getElementType();
+  Arithmetic here(l, type), m(l, l.b.getF32Type());
+  dims.keepDims = true;
+  double p = std::abs(order);
+  x = here.unary("abs", x);
+  Value extreme = buildReduced(l, order > 0 ? "max" : "min", x, dims);
+  if (!extreme)
+    return {};
+  x = m.widen(x);
+  extreme = m.widen(extreme);
+  Value ratio = order > 0 ? m.div(x, extreme) : m.div(extreme, x);
+  Value sum = buildReduced(l, "sum", buildFractionPower(m, ratio, p), dims);
+  Value root;
+  if (double inverse = 1.0 / p; inverse == std::floor(inverse)) {
+    root = buildPower(m, sum, static_cast<unsigned>(inverse));
+  } else {
+    root = m.unary("exp", m.mul(m.unary("log", sum), 1.0 / p));
+    if (p == std::floor(p)) {
+      Value excess = m.sub(m.div(sum, buildPower(m, root, static_cast<unsigned>(p))), 1.0);
+      root = m.add(root, m.mul(m.mul(root, excess), 1.0 / p));
+    }
+  }
+  Value norm = order > 0 ? m.mul(extreme, root) : m.div(extreme, root);
+  return m.select(extreme, norm, 0.0);
+}
+
+/// Norms in f32: squares of f16 numbers overflow 16 bits.
 static LogicalResult lowerNorm(Lowering &l, const Norm &entry) {
   Type type = l.getDeviceType(), f32 = l.b.getF32Type();
   std::optional<double> order = 2.0;
@@ -200,6 +245,11 @@ static LogicalResult lowerNorm(Lowering &l, const Norm &entry) {
     x = m.widen(x);
     value = buildReduced(l, "sum", m.mul(x, x), *dims);
     value = value ? m.unary("sqrt", value) : value;
+  } else if (*order == 0.0) {
+    value = buildReduced(l, "sum", m.select(m.widen(x), 1.0, 0.0), *dims);
+  } else if (std::abs(*order) >= 0.5 && std::abs(*order) <= 16.0) {
+    value = buildGeneralNorm(l, x, *order, *dims);
+    value = value ? buildReshape(l.b, l.loc, value, l.getResultType().getShape()) : value;
   } else {
     return l.refuse("the device has no norm of this order");
   }
