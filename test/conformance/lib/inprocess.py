@@ -135,7 +135,7 @@ def execute(text, inputs, shapes, flags, keep=None):
         flags["dump_stages"] = str(keep / "stages")
         for name in ("program", "stages"):
             shutil.rmtree(keep / name, ignore_errors=True)
-    if shapes is not None and "input_shapes" in spyre_mlir.compile_text.__code__.co_varnames:
+    if shapes is not None and "input_shapes" in {*known, *spyre_mlir.compile_text.__code__.co_varnames}:
         flags["input_shapes"] = shapes
     workers.stage("running")
     try:

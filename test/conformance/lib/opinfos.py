@@ -26,7 +26,7 @@ from torch.utils import _pytree
 from . import opcalls
 from .opcalls import DTYPES, Skip, Unclear
 
-LOOKED_AT = 32  # samples of which some are chosen: generators may give thousands
+LOOKED_AT = 12  # samples of which some are chosen: generators may give thousands
 BITS = {torch.float16: 10, torch.bfloat16: 8}  # of a significand that the device's format holds
 
 
