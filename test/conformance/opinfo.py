@@ -61,7 +61,12 @@ def collect(options):
 
 def may_be_wanted(prefix, only):
     """False if no case `prefix/<n>` contains one of the texts: its samples need not be made."""
-    return not only or any(text in prefix or prefix in text or prefix.endswith(text.rpartition("/")[0]) for text in only)
+
+    def fits(text):
+        before, slash, number = text.rpartition("/")
+        return text in prefix or bool(slash) and prefix.endswith(before) and (not number or number.isdigit())
+
+    return not only or any(fits(text) for text in only)
 
 
 def judge_here(name, dtype, number, seed, run):

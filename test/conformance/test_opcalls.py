@@ -5,7 +5,7 @@
 #
 # Strides against torch.as_strided over random ones, wirings of small traces,
 # and the counting of moved elements on descriptors written by hand.
-"""Tests of lib/opcalls.py and layouts.py."""
+"""Tests of lib/opcalls.py, lib/modelcalls.py, lib/callcases.py and layouts.py."""
 
 import pathlib
 import sys
@@ -16,13 +16,12 @@ import pytest
 torch = pytest.importorskip("torch")
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 
 import layouts  # noqa: E402
-import ops  # noqa: E402
 from lib.opcalls import Spec, Unclear, build  # noqa: E402
 
-from lib import opcalls  # noqa: E402
+from lib import callcases, modelcalls, opcalls  # noqa: E402
 
 # --- inputs with strides -----------------------------------------------------
 
@@ -174,39 +173,91 @@ def test_moved_elements_are_those_of_copies_that_change_the_stick():
 # --- programs ----------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def maker():
+def program_of(*arguments):
     pytest.importorskip("torch_mlir")
-    return ops.Maker(0)
+    entry = case(*arguments)
+    return callcases.program_of(lambda scale: build(entry, 0, scale))
 
 
-def test_a_case_becomes_a_program_with_results(maker):
-    program = maker.make(case([[[4, 8], "bf16"], [[8, 4], "bf16", [1, 8]]], [["add", ["T[4, 8]", 1.0]]]))
+def test_a_case_becomes_a_program_with_results():
+    program = program_of([[[4, 8], "bf16"], [[8, 4], "bf16", [1, 8]]], [["add", ["T[4, 8]", 1.0]]])
     assert "torch.aten.add" in program.text
     assert [a.dtype for a in program.inputs] == [np.uint16] * 2  # bit patterns
     [(dtype, out)] = program.outputs
     assert dtype == "bfloat16" and out.shape == (4, 8)
-    assert program.refs[0].dtype == np.float64
+    assert program.refs[0].dtype == np.float64 and not program.info["random"]
 
 
-def test_inputs_shrink_until_results_stay_in_range(maker):
-    program = maker.make(case([[[64, 64], "f16"]], [["mul", ["T[64, 64]", 30000.0]]]))
+def test_inputs_shrink_until_results_stay_in_range():
+    program = program_of([[[64, 64], "f16"]], [["mul", ["T[64, 64]", 30000.0]]])
     [(_, out)] = program.outputs
     assert np.isfinite(out).all() and 0 < np.abs(program.inputs[0]).max() < 1
 
 
-def test_what_the_exporter_refuses_is_not_a_failure_of_ours(maker, monkeypatch):
+def test_what_the_exporter_refuses_is_not_a_failure_of_ours(monkeypatch):
+    export = pytest.importorskip("export")
+
     def refuse(*arguments):
         raise RuntimeError("no such call\nmuch more text")
 
-    monkeypatch.setattr(maker.export, "texts", refuse)
+    monkeypatch.setattr(export, "texts", refuse)
     with pytest.raises(opcalls.NotExportable, match="^no such call$"):
-        maker.make(case([[[4], "f16"]], [["neg", ["T[4]"]]]))
+        program_of([[[4], "f16"]], [["neg", ["T[4]"]]])
 
 
-def test_reproducers_are_what_spyre_run_reads(maker, tmp_path):
-    program = maker.make(case([[[4], "f16"]], [["neg", ["T[4]"]]]))
-    ops.write_reproducer(tmp_path / "a", program)
+def test_reproducers_are_what_spyre_run_reads(tmp_path):
+    program = program_of([[[4], "f16"]], [["neg", ["T[4]"]]])
+    callcases.write_reproducer(tmp_path / "a", program)
     inputs, expected = np.load(tmp_path / "a" / "inputs.npz"), np.load(tmp_path / "a" / "expected.npz")
     assert np.array_equal(-inputs["in0"], expected["out0"])
     assert sorted(expected.files) == ["out0", "ref0"]
+
+
+def test_random_results_and_results_that_nobody_wrote():
+    assert program_of([[[4, 8], "f32"]], [["bernoulli", ["T[4, 8]", 0.5]]]).info["random"]
+    with pytest.raises(opcalls.Skip) as skip:
+        program_of([[[4], "f16"]], [["empty_like", ["T[4]"]]])
+    assert skip.value.key == "unwritten"
+
+
+def test_large_results_are_not_computed_twice():
+    pytest.importorskip("torch_mlir")
+    entry = case([[[4, 1], "f16"]], [["expand", ["T[4, 1]", 4, 100]]])
+    with pytest.raises(opcalls.Skip) as skip:
+        callcases.program_of(lambda scale: build(entry, 0, scale), max_elements=399)
+    assert skip.value.key == "too-large"
+
+
+# --- calls of models -----------------------------------------------------------
+
+
+def model_call(op, inputs, **kwargs):
+    call = modelcalls.build({"op": op, "inputs": inputs, "kwargs": kwargs}, op)
+    return call, call.module(*call.arguments)
+
+
+def test_arguments_of_a_model_call():
+    call, [out] = model_call("torch.getitem", [[[2, 3], "f16"], {"py": "(Ellipsis, slice(-1, None, None), None)"}])
+    assert torch.equal(out, call.arguments[0][..., -1:, None])
+    _, [out] = model_call("torch.to", [[[2], "f16"]], dtype="torch.float32")
+    assert out.dtype == torch.float32
+    call, [out] = model_call("torch.cat", [{"list": [[[2, 1], "f16"], [[2, 1], "f16"]]}], dim=-1)
+    assert torch.equal(out, torch.cat(call.arguments, -1))  # two of a shape: each in its place
+    call, [out] = model_call("torch.and_", [[[3], "i1"], [[3], "i1"]])
+    assert torch.equal(out, call.arguments[0] & call.arguments[1])
+    _, [out] = model_call("torch.Tensor.view", [[[2, 6], "f16"], {"value": "(2, -1, 3)"}])
+    assert out.shape == (2, 2, 3)
+
+
+def test_a_part_of_a_large_tensor_needs_no_large_tensor():
+    call, [out] = model_call("torch.neg", [[[3, 512], "f16", None, 26738688]])
+    assert call.arguments[0].shape == (4, 512)
+    assert torch.equal(out, -call.arguments[0][1:])
+
+
+def test_texts_in_model_calls_are_never_run():
+    assert modelcalls.literal("__import__('os').getcwd()") == "__import__('os').getcwd()"
+    with pytest.raises(Unclear):
+        model_call("torch.no_such_call", [[[2], "f16"]])
+    with pytest.raises(Unclear):
+        model_call("torch.sym_sum", [{"value": [1, 65]}])

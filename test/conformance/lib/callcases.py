@@ -174,7 +174,7 @@ def results_of(module, arguments, seed=0):
     torch.manual_seed(seed)
     try:
         outs = export.run(module, [argument.clone() for argument in arguments])
-    except opcalls.Unclear:
+    except (opcalls.Unclear, opcalls.Skip):
         raise
     except Exception as error:  # noqa: BLE001 - whatever an operation raises
         lines = str(error).strip().splitlines()
