@@ -75,6 +75,16 @@ def test_what_no_program_can_return(function, x, key):
     assert skip.value.key == key and key in harness.skip_reasons()
 
 
+def test_operations_that_draw():
+    def seeded(x):
+        torch.manual_seed(3)
+        return torch.bernoulli(x)
+
+    assert callcases.program_of(lambda scale: call_of(seeded, torch.full((4, 8), 0.5))).info["random"]
+    assert callcases.is_random("rand_like") and not callcases.is_random("add.Tensor")
+    assert not callcases.is_random("no_such_operation")
+
+
 def test_the_same_sample_every_time():
     first, again = (opinfos.build("add", "f16", 2, 5) for _ in range(2))
     assert all(torch.equal(a, b) for a, b in zip(first.arguments, again.arguments))

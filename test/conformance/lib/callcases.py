@@ -159,7 +159,7 @@ def program_of(make, max_elements=0):
     refs = [ref.numpy() if ref is not None and out.is_floating_point() else None for out, ref in zip(outs, refs)]
     info = {
         "inputs": [{"dtype": name(x), "shape": list(x.shape)} for x in call.arguments],
-        "random": draws(call, outs),
+        "random": draws(call, outs) or any(map(is_random, operations)),
     }
     return programs.Program(text, [export.stored(x) for x in call.arguments], outputs, refs, info=info)
 
@@ -201,6 +201,18 @@ def draws(call, outs):
     again = results_of(call.module, call.arguments, seed=1)
     same = lambda a, b: a.shape == b.shape and bool(torch.eq(a, b).logical_or(a.isnan() & b.isnan()).all())
     return not all(same(a, b) for a, b in zip(outs, again))
+
+
+def is_random(operation):
+    """True if PyTorch marks an operation as one that draws; samples may set the seed themselves."""
+    import torch
+
+    base, _, overload = operation.partition(".")
+    try:
+        found = getattr(getattr(torch.ops.aten, base), overload or "default")
+    except AttributeError:
+        return False
+    return torch.Tag.nondeterministic_seeded in found.tags
 
 
 def write_reproducer(folder, program):
