@@ -23,8 +23,9 @@ from collections.abc import Callable
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 TABLE = ROOT / "docs" / "models.md"
-# Of errors by the rms of the result: two layers' rounding to 9 bits, and what 16 bits do to PyTorch's own result.
-LIMIT, HOST_LIMIT = 0.02, 2.0
+# Of errors by the rms of the result: two layers' rounding to 9 bits; or by what float16 does to PyTorch's own
+# result, where a model makes small differences large.
+LIMIT, OF_HOST = 0.02, 4
 SECONDS = 900
 VOCABULARY, LENGTH, BATCH = 160, 24, 2
 
@@ -50,29 +51,42 @@ class Model:
 
         torch.manual_seed(0)
         config = getattr(transformers, self.config)(**self.settings)
-        config._attn_implementation = self.attention
+        if self.attention:
+            config._attn_implementation = self.attention
         module = getattr(transformers, self.model)(config)
         module = getattr(module, self.base) if self.base else module
         randomise(module)
-        return module.half().eval(), self.inputs(torch)
+        module = module.half().eval()
+        with torch.no_grad():
+            for weight in [*module.parameters(), *module.buffers()]:
+                weight.copy_(as_on_device(weight))
+        return module, {key: as_on_device(value) for key, value in self.inputs(torch).items()}
+
+
+def as_on_device(tensor):
+    """Numbers that DL16 has, too: one bit less behind the point than float16."""
+    import torch
+
+    return (tensor.view(torch.int16) & ~1).view(torch.float16) if tensor.dtype == torch.float16 else tensor
 
 
 def randomise(module):
     """Weights that keep the size of what passes, so that every operation has a part in the result."""
     import torch
 
-    for name, weight in [*module.named_parameters(), *module.named_buffers()]:
-        with torch.no_grad():
+    embeddings = {id(m.weight) for m in module.modules() if isinstance(m, torch.nn.Embedding)}
+    with torch.no_grad():
+        for name, weight in [*module.named_parameters(), *module.named_buffers()]:
             if not weight.is_floating_point() or "inv_freq" in name:
                 continue
             if name.endswith("running_var"):
                 weight.uniform_(0.5, 1.5)
-            elif weight.dim() >= 2:
-                is_embedding = "embed" in name and weight.dim() == 2 or weight.shape[0] == 1
-                fan_in = weight[0].numel() if weight.shape[0] else 1
-                weight.normal_(std=1.0 if is_embedding else fan_in**-0.5)
-            else:  # norms and biases stay about what they begin with, which some models add 1 to
+            elif weight.dim() < 2:  # norms and biases stay about what they begin with, which some models add 1 to
                 weight.add_(torch.randn_like(weight), alpha=0.1)
+            elif id(weight) in embeddings or weight.shape[0] == 1:
+                weight.normal_()
+            else:
+                weight.normal_(std=weight[0].numel() ** -0.5)
 
 
 def tokens(torch):
@@ -204,14 +218,14 @@ MODELS = [
     Model("GPT-NeoX", "GPTNeoXConfig", "GPTNeoXForCausalLM", {key: value for key, value in DECODER.items() if key != "num_key_value_heads"}, tokens),
     Model("OPT", "OPTConfig", "OPTForCausalLM", {"vocab_size": VOCABULARY, "hidden_size": 128, "ffn_dim": 256, "num_hidden_layers": 2, "num_attention_heads": 4, "max_position_embeddings": 64, "word_embed_proj_dim": 128, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "use_cache": False}, tokens),
     Model("BLOOM", "BloomConfig", "BloomForCausalLM", {"vocab_size": VOCABULARY, "hidden_size": 128, "n_layer": 2, "n_head": 4, "use_cache": False}, tokens, attention="eager"),
-    Model("Mamba", "MambaConfig", "MambaForCausalLM", {"vocab_size": VOCABULARY, "hidden_size": 64, "state_size": 8, "num_hidden_layers": 2, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "use_cache": False}, tokens),
+    Model("Mamba", "MambaConfig", "MambaForCausalLM", {"vocab_size": VOCABULARY, "hidden_size": 64, "state_size": 8, "num_hidden_layers": 2, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "use_cache": False}, tokens, attention=""),
     Model("BERT", "BertConfig", "BertModel", ENCODER, masked_tokens, "last_hidden_state"),
     Model("BERT, eager attention", "BertConfig", "BertForMaskedLM", ENCODER, masked_tokens, attention="eager"),
     Model("DistilBERT", "DistilBertConfig", "DistilBertModel", {"vocab_size": VOCABULARY, "dim": 128, "hidden_dim": 256, "n_layers": 2, "n_heads": 4, "max_position_embeddings": 64}, masked_tokens, "last_hidden_state"),
     Model("RoBERTa", "RobertaConfig", "RobertaModel", {**ENCODER, "pad_token_id": 1}, masked_tokens, "last_hidden_state"),
     Model("ALBERT", "AlbertConfig", "AlbertModel", {**ENCODER, "embedding_size": 64}, masked_tokens, "last_hidden_state"),
     Model("ELECTRA", "ElectraConfig", "ElectraModel", {**ENCODER, "embedding_size": 64}, masked_tokens, "last_hidden_state"),
-    Model("MPNet", "MPNetConfig", "MPNetModel", {**ENCODER, "pad_token_id": 1}, masked_tokens, "last_hidden_state"),
+    Model("MPNet", "MPNetConfig", "MPNetModel", {**ENCODER, "pad_token_id": 1}, masked_tokens, "last_hidden_state", attention=""),
     Model("DeBERTa-v2", "DebertaV2Config", "DebertaV2Model", {**ENCODER, "relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": 16, "norm_rel_ebd": "layer_norm", "share_att_key": True}, masked_tokens, "last_hidden_state", attention="eager"),
     Model("ModernBERT", "ModernBertConfig", "ModernBertModel", {**ENCODER, "bos_token_id": 1, "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2, "global_attn_every_n_layers": 2, "local_attention": 8}, masked_tokens, "last_hidden_state"),
     Model("T5 encoder", "T5Config", "T5EncoderModel", T5, masked_tokens, "last_hidden_state", attention="eager"),
@@ -276,7 +290,7 @@ def run(model):
 
 
 def is_right(row):
-    return "failed" not in row and row["again"] and row["error"] <= LIMIT + HOST_LIMIT * row["host_error"]
+    return "failed" not in row and row["again"] and row["error"] <= max(LIMIT, OF_HOST * row["host_error"])
 
 
 def run_apart(model):

@@ -10,6 +10,7 @@
 """Errors of compiled models, and what of them ran where."""
 
 import copy
+import textwrap
 
 import torch
 
@@ -66,6 +67,7 @@ def report_tokens(got, got_logits, wanted, wanted_logits):
     Where the two best logits are closer than the rounding of 16 bits, either may win, and what
     follows is another text.
     """
+    print("tokens: " + textwrap.shorten(" ".join(map(str, got.tolist())), 90, placeholder=" ..."))
     count, equal, tie = len(wanted), 0, False
     for step in range(count):
         if got[step] == wanted[step]:

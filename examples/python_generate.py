@@ -102,6 +102,11 @@ class Granite(torch.nn.Module):
         self.embedding = torch.nn.Embedding(config.vocabulary, config.hidden)
         self.layers = torch.nn.ModuleList(Layer(config) for _ in range(config.layers))
         self.norm = RMSNorm(config.hidden)
+        self.head = torch.nn.Linear(config.hidden, config.vocabulary, bias=False)
+        torch.nn.init.normal_(self.embedding.weight, std=1 / config.embedding_multiplier)
+        for module in self.modules():
+            if isinstance(module, torch.nn.Linear):  # layers with a say in what is written
+                torch.nn.init.normal_(module.weight, std=2 * module.in_features**-0.5)
         angles = torch.outer(
             torch.arange(config.positions).float(), 10000.0 ** (-torch.arange(0, config.head, 2) / config.head)
         )
@@ -123,7 +128,7 @@ class Granite(torch.nn.Module):
         cosine, sine = self.cosines[at].to(x.dtype), self.sines[at].to(x.dtype)
         for layer, (keys, values) in zip(self.layers, caches):
             x = layer(x, keys, values, at, cosine, sine, mask)
-        return F.linear(self.norm(x[:, -1]), self.embedding.weight) / config.logits_scaling
+        return self.head(self.norm(x[:, -1])) / config.logits_scaling
 
 
 @torch.no_grad()
@@ -152,6 +157,7 @@ def main(argv=None):
     config = Config()
     if options.prompt < 1 or options.tokens < 1 or options.prompt + options.tokens > config.positions:
         parser.error(f"prompt and tokens are at least 1 and together at most {config.positions}")
+    print(f"Granite's architecture, {config.layers} layers of {config.hidden}, prompt of {options.prompt} tokens")
     torch.manual_seed(0)
     model = Granite(config).half().eval()
     prompt = torch.randint(0, config.vocabulary, (1, options.prompt))

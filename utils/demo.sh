@@ -6,8 +6,8 @@
 #
 # Installs what is missing, builds, compiles programs that torch-mlir exported
 # from PyTorch, runs them on the device emulator and compares with PyTorch's
-# numbers. PyTorch itself is not needed: the programs and their numbers are in
-# test/data.
+# numbers; the programs and their numbers are in test/data. At the end a model in
+# plain PyTorch writes tokens through torch.compile.
 
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -17,9 +17,10 @@ usage() {
 usage: utils/demo.sh [--only SUBSTRING]
 
 Installs, builds, compiles and runs programs exported from PyTorch on the
-emulator, and says how well the numbers agree. Exit 1 if they do not.
+emulator, and says how well the numbers agree; then lets a model generate tokens
+and compares them with PyTorch's. Exit 1 if they do not agree.
 
-  --only SUBSTRING   only programs whose name contains it
+  --only SUBSTRING   only programs whose name contains it, and no model (nor PyTorch)
 
 example: utils/demo.sh --only softmax
 TEXT
@@ -34,7 +35,18 @@ while [ $# -gt 0 ]; do
   esac
 done
 
-"$SPYRE_ROOT/utils/install-deps.sh"
+torch=()
+[ "${#only[@]}" -gt 0 ] || torch=(--torch)
+"$SPYRE_ROOT/utils/install-deps.sh" ${torch[@]+"${torch[@]}"}
 spyre_build
+python=$(spyre_python)
 data=${SPYRE_TEST_DATA:-$SPYRE_ROOT/test/data}
-exec "$(spyre_python)" "$SPYRE_ROOT/utils/demo.py" --build "$SPYRE_BUILD" --models "$data/models" ${only[@]+"${only[@]}"}
+code=0
+"$python" "$SPYRE_ROOT/utils/demo.py" --build "$SPYRE_BUILD" --models "$data/models" ${only[@]+"${only[@]}"} || code=$?
+[ "${#only[@]}" -gt 0 ] && exit "$code"
+
+echo
+say "a model in PyTorch: torch.compile(model, backend=\"spyre\")"
+export PYTHONPATH=$SPYRE_ROOT/python${PYTHONPATH:+:$PYTHONPATH}
+"$python" "$SPYRE_ROOT/examples/python_generate.py" || code=$?
+exit "$code"

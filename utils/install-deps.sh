@@ -13,22 +13,24 @@ set -euo pipefail
 
 usage() {
   cat <<'TEXT'
-usage: utils/install-deps.sh [--torch] [--format]
+usage: utils/install-deps.sh [--torch] [--transformers] [--format]
 
 Installs missing Debian packages, and the Python packages numpy, pytest and nanobind into
 the active virtual environment or .venv.
 
-  --torch    also PyTorch (CPU) and torch-mlir, for tests that export programs
-  --format   also ruff, for utils/format.sh
+  --torch          also PyTorch (CPU) and torch-mlir, for tests that export programs
+  --transformers   also these and transformers, for tests that run its models
+  --format         also ruff, for utils/format.sh
 
 example: utils/install-deps.sh --torch
 TEXT
 }
 
-torch=0 format=0
+torch=0 transformers=0 format=0
 for word in "$@"; do
   case $word in
     --torch) torch=1 ;;
+    --transformers) torch=1 transformers=1 ;;
     --format) format=1 ;;
     -h | --help) usage; exit 0 ;;
     *) usage >&2; exit 2 ;;
@@ -134,5 +136,9 @@ if [ "$torch" = 1 ]; then
     say "installing torch-mlir 20261001 into $venv"
     "$python" -m pip install --quiet --disable-pip-version-check --no-deps 'torch-mlir==20261001'
   fi
+fi
+if [ "$transformers" = 1 ] && ! has transformers 5.24.0; then
+  say "installing transformers 5.24.0 into $venv"
+  "$python" -m pip install --quiet --disable-pip-version-check 'transformers==5.24.0'
 fi
 say "everything needed is installed"

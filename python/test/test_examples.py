@@ -52,14 +52,16 @@ def test_compared_with_pytorch(name, environment):
 
 
 def test_every_example_is_tested():
-    tested = {*COMPARED, "python_generate.py"}
+    tested = {*COMPARED, "python_generate.py", "python_transformers.py"}  # the last one in test_transformers.py
     assert tested == {path.name for path in EXAMPLES.glob("python_*.py")}
 
 
 def test_generated_tokens_are_pytorchs(environment):
-    done = run("python_generate.py", "--tokens", "4", "--prompt", "8", environment=environment)
+    done = run("python_generate.py", "--tokens", "6", "--prompt", "8", environment=environment)
     assert done.returncode == 0, done.stderr
-    assert "of 4 tokens are PyTorch's" in done.stdout
+    assert "of 6 tokens are PyTorch's" in done.stdout
+    (tokens,) = re.findall(r"^tokens: (.*)", done.stdout, re.MULTILINE)
+    assert len(set(tokens.split())) > 3, "a model that repeats itself tells little"
 
 
 def test_wrong_usage(environment):
@@ -87,6 +89,14 @@ class TestComparison:
         want = torch.tensor([float("-inf"), 2.0])
         assert self.comparison.error(want.clone(), want) == 0
         assert self.comparison.error(-want, want) == float("inf")
+
+    @pytest.mark.parametrize("logits, status", [((3.0, 2.0), 1), ((3.0, 2.99), 0)])
+    def test_other_tokens_must_be_ties(self, logits, status, capsys):
+        wanted, got = torch.tensor([7, 0]), torch.tensor([7, 1])
+        wanted_logits = [torch.tensor([logits])] * 2
+        got_logits = [row + torch.tensor([[-0.01, 0.01]]) for row in wanted_logits]
+        assert self.comparison.report_tokens(got, got_logits, wanted, wanted_logits) == status
+        assert "1 of 2 tokens are PyTorch's" in capsys.readouterr().out
 
     def test_wrong_numbers_fail(self, capsys):
         model, x = torch.nn.Linear(8, 8), torch.randn(4, 8)
