@@ -69,12 +69,36 @@ def _call_host(function, arguments, outputs):
     call(function, arguments, outputs)
 
 
+def _check_host_calls(native):
+    """Raises CompileError with all operations that PyTorch has not got."""
+    from ._host import is_known
+
+    unknown = {name for name in native.host_calls if not is_known(name)}
+    if not unknown:
+        return
+    places = {name: [] for name in unknown}
+    for name, _, place in native.host_reasons:
+        if name in unknown:
+            file, line, column = place.rsplit(":", 2) if place else ("", "0", "0")
+            places[name].append(errors.Place(file, int(line), int(column)))
+    raise CompileError(
+        [
+            Diagnostic("error", f"'{name}' is not supported: neither the device nor PyTorch has it", (place,) if place else ())
+            for name in sorted(unknown)
+            for place in places[name] or [None]
+        ],
+        "the program",
+    )
+
+
 def _open(directory: Directory, options: Options, convention=None, weights=(), stats=None) -> CompiledProgram:
     from . import _runtime
 
     began = time.perf_counter()
     device = make_device(options)
     native = _runtime.Program(str(directory.path), device, _call_host if options.has_torch() else None)
+    if native.host_calls and options.has_torch():
+        _check_host_calls(native)
     if convention is None:
         convention, weights = load_convention(directory.path, native)
     program = CompiledProgram(

@@ -88,6 +88,15 @@ def _operator(name):
     return _Operator(name)
 
 
+def is_known(name: str) -> bool:
+    """Whether PyTorch has an operator of this name."""
+    try:
+        _operator(name)
+    except (AttributeError, ImportError, RuntimeError):
+        return False
+    return True
+
+
 def _tensor(array, dtype):
     tensor = torch.from_numpy(array)
     wanted = getattr(torch, dtype)

@@ -131,6 +131,23 @@ def test_an_operator_that_fails_names_itself():
         program(*arrays)
 
 
+def test_operators_that_pytorch_lacks_are_refused_together():
+    text = ADD.replace(
+        "    return",
+        """    %1 = torch.operator "torch.probe.twist"(%0) : (!torch.vtensor<[32,96],f16>) -> !torch.vtensor<[32,96],f16>
+    %2 = torch.aten.no_such_operation %1 : !torch.vtensor<[32,96],f16> -> !torch.vtensor<[32,96],f16>
+    return""",
+    ).replace("return %0", "return %2")
+    with pytest.raises(spyre_mlir.CompileError) as caught:
+        spyre_mlir.compile_text(text, cache=False)
+    messages = [(error.message.split("'")[1], error.line) for error in caught.value.errors]
+    lines = text.splitlines()
+    assert [(name, name in lines[line - 1]) for name, line in messages] == [
+        ("aten.no_such_operation", True),
+        ("probe.twist", True),
+    ]
+
+
 def test_saved_programs_call_the_host(tmp_path):
     x = torch.randn(4, 64).half()
     program = spyre_mlir.compile(lambda a: tuple(torch.topk(torch.exp(a), 2)), x, cache=False)
