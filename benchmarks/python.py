@@ -127,6 +127,9 @@ def measure(build, runs):
 
     with tempfile.TemporaryDirectory() as scratch:
         environment["SPYRE_CACHE_DIR"] = str(pathlib.Path(scratch) / "cache")
+        # Compiled modules, as an installed package has them, whatever this checkout may write.
+        environment["PYTHONPYCACHEPREFIX"] = str(pathlib.Path(scratch) / "pyc")
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
 
         def calls():
             texts = {"call add": ADD, **{f"call {layer}": (MODELS / layer).read_text() for layer in LAYERS}}
