@@ -13,6 +13,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "spyre/Runtime/Transfer.h"
+
+#include "Emulator/Vector.h"
 #include "spyre/Numerics/DL16.h"
 #include "spyre/Numerics/HostConversion.h"
 
@@ -67,6 +69,8 @@ std::string spyre::runtime::describeDifference(const ArgumentSpec &is, const Arg
 }
 
 namespace {
+/// Copies of this size are larger than the caches.
+constexpr int64_t kStreamedInBytes = 16 << 20;
 
 std::string describe(const ArgumentSpec &spec) {
   return spec.array.empty() ? std::string("constant") : spec.array;
@@ -225,6 +229,31 @@ struct Walk {
     return std::nullopt;
   }
 
+  /// True if the runs of one turn lie behind one another on the host: a row.
+  bool hasRows(const ArgumentSpec &spec) const {
+    const DeviceDigit &within = digits.back();
+    const Dim inner = makeLoops(spec).back();
+    return within.hostDim >= 0 && within.factor == 1 && strides[within.hostDim] == 1 &&
+           inner.digit.hostDim == within.hostDim && inner.digit.factor == spec.deviceSize.back();
+  }
+
+  /// Calls fn(device element of the first run, device elements from run to run, runs, host
+  /// element, valid count) for every row. For layouts that have rows.
+  template <typename Fn> std::optional<Error> runRows(const ArgumentSpec &spec, Fn fn) const {
+    std::vector<Dim> outer = makeLoops(spec);
+    const Dim inner = outer.back();
+    outer.pop_back();
+    std::vector<int64_t> position(outer.size(), 0), coordinate(spec.shape.size());
+    do {
+      Turn turn = makeTurn(spec, outer, position, coordinate, inner.digit.hostDim);
+      int64_t count = std::min(turn.leftInRun, inner.size * spec.deviceSize.back());
+      if (auto error =
+              fn(turn.device, inner.deviceStride, inner.size, turn.host, turn.inside ? count : 0))
+        return error;
+    } while (advance(outer, position));
+    return std::nullopt;
+  }
+
 private:
   /// One turn of the loops outside the innermost.
   struct Turn {
@@ -340,23 +369,49 @@ std::optional<Error> spyre::runtime::copyToDevice(const ArgumentSpec &spec, cons
     return *error;
   const Walk &walk = std::get<Walk>(prepared);
   const int64_t run = spec.deviceSize.back(), width = walk.deviceWidth;
-  std::optional<Error> failed =
-      walk.run(spec, /*tile=*/1,
-               [&](int64_t to, int64_t from, int64_t stride, int64_t count,
-                   int64_t) -> std::optional<Error> {
-                 uint8_t *out = device + to * width;
-                 if (count < run)
-                   std::memset(out + count * width, 0, (run - count) * width);
-                 if (count == 0)
-                   return std::nullopt;
-                 auto error = convertToDevice(spec.dtype, host.data.data() + from * walk.hostWidth,
-                                              stride, spec.deviceFormat, out, count);
-                 if (error)
-                   return conversionError(spec, from + error->element * stride, error->reason);
-                 if (wrote)
-                   wrote(to * width, count * width);
-                 return std::nullopt;
-               });
+  auto convert = [&](int64_t from, int64_t stride, uint8_t *out,
+                     int64_t count) -> std::optional<Error> {
+    if (count == 0)
+      return std::nullopt;
+    auto error = convertToDevice(spec.dtype, host.data.data() + from * walk.hostWidth, stride,
+                                 spec.deviceFormat, out, count);
+    if (error)
+      return conversionError(spec, from + error->element * stride, error->reason);
+    return std::nullopt;
+  };
+  std::optional<Error> failed;
+  if (std::get<int64_t>(size) >= kStreamedInBytes && run * width == kStickInBytes && !wrote &&
+      walk.hasRows(spec)) {
+    // What is larger than the caches goes past them: half the traffic of writing through them.
+    const VectorFunctions &vector = getVectorFunctions();
+    std::vector<uint8_t> row;
+    failed = walk.runRows(spec,
+                          [&](int64_t to, int64_t step, int64_t runs, int64_t from,
+                              int64_t count) -> std::optional<Error> {
+                            row.resize(runs * kStickInBytes);
+                            std::memset(row.data() + count * width, 0, row.size() - count * width);
+                            if (auto error = convert(from, 1, row.data(), count))
+                              return error;
+                            for (int64_t p = 0; p < runs; ++p)
+                              vector.stream(row.data() + p * kStickInBytes,
+                                            device + (to + p * step) * width, kStickInBytes);
+                            return std::nullopt;
+                          });
+    vector.finishStream();
+  } else {
+    failed = walk.run(spec, /*tile=*/1,
+                      [&](int64_t to, int64_t from, int64_t stride, int64_t count,
+                          int64_t) -> std::optional<Error> {
+                        uint8_t *out = device + to * width;
+                        if (count < run)
+                          std::memset(out + count * width, 0, (run - count) * width);
+                        if (auto error = convert(from, stride, out, count))
+                          return error;
+                        if (wrote && count > 0)
+                          wrote(to * width, count * width);
+                        return std::nullopt;
+                      });
+  }
   // The last stick may go on after the array.
   int64_t used = width;
   for (int64_t dim : spec.deviceSize)
