@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Copies, casts, reshapes, and everything that says for each element of the result
-// where it comes from.
+// Copies, casts, reshapes, padding, joining, and everything that says for each element of
+// the result where it comes from.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,271 +16,589 @@
 
 namespace spyre::host {
 
-using Coordinates = std::vector<int64_t>;
-
-/// The same elements in the same order, in the result's shape and type.
-static bool copyAll(Call &call) {
-  const Array *source = call.getArray(0);
-  if (!source)
-    return false;
-  int64_t n = call.result.getNumElements();
-  if (source->getNumElements() != n)
-    return call.refuse("the result has another number of elements");
-  for (int64_t i = 0; i < n; ++i)
-    call.copy(i, *source, i);
-  return true;
-}
-
-/// \p getSource maps coordinates of the result to coordinates of \p source, in place.
-template <typename Map> static bool gather(Call &call, const Array &source, Map getSource) {
+/// Fills the result from \p source: \p getSource makes of coordinates of the result those of
+/// the source, or returns false for an element that stays as it is.
+template <typename F> static bool gather(Call &call, const Array &source, F getSource) {
   Odometer walk(call.result.shape);
-  Coordinates at;
+  Ints at;
   for (int64_t i = 0, n = call.result.getNumElements(); i < n; ++i, walk.advance()) {
     at = walk.get();
-    getSource(at);
-    int64_t index = 0;
+    if (!getSource(at))
+      continue;
     if (at.size() != source.shape.size())
       return call.refuse("ranks do not fit");
+    int64_t index = 0;
     for (size_t d = 0; d < at.size(); ++d) {
       if (at[d] < 0 || at[d] >= source.shape[d])
         return call.refuse("an index is out of bounds");
       index = index * source.shape[d] + at[d];
     }
-    call.copy(i, source, index);
+    call.result.copy(i, source, index);
   }
   return true;
 }
 
-static bool permuteBy(Call &call, const Array &source, const std::vector<int64_t> &order) {
-  Coordinates from;
-  return gather(call, source, [&](Coordinates &at) {
-    from.resize(at.size());
-    for (size_t d = 0; d < at.size(); ++d)
-      from[order[d]] = at[d];
-    at.swap(from);
-  });
+/// The same elements in the same order, in the result's shape and type.
+static bool copyAll(Call &call) {
+  const Array &source = call.getArray(0);
+  int64_t n = call.result.getNumElements();
+  if (call.isOk() && source.getNumElements() != n)
+    return call.refuse("the result has another number of elements");
+  for (int64_t i = 0; call.isOk() && i < n; ++i)
+    call.result.copy(i, source, i);
+  return call.isOk();
+}
+
+//===----------------------------------------------------------------------===//
+// Dims in another order
+//===----------------------------------------------------------------------===//
+
+static bool permuteBy(Call &call, const Array &source, const Ints &order) {
+  Ints shape(order.size()), from(order.size());
+  for (size_t d = 0; d < order.size(); ++d)
+    shape[d] = source.shape[order[d]];
+  return call.expectShape(shape) && gather(call, source, [&](Ints &at) {
+           for (size_t d = 0; d < at.size(); ++d)
+             from[order[d]] = at[d];
+           at = from;
+           return true;
+         });
+}
+
+static Ints getIdentity(size_t rank) {
+  Ints order(rank);
+  for (size_t d = 0; d < rank; ++d)
+    order[d] = static_cast<int64_t>(d);
+  return order;
 }
 
 static bool permute(Call &call) {
-  const Array *source = call.getArray(0);
-  std::optional<std::vector<int64_t>> order = source ? call.getInts(1) : std::nullopt;
-  if (!order)
-    return false;
-  if (order->size() != source->shape.size())
-    return call.refuse("does not name every dim");
-  for (int64_t &dim : *order) {
-    std::optional<int64_t> normal = normalizeDim(dim, order->size());
-    if (!normal)
-      return call.refuse("a dim does not exist");
-    dim = *normal;
-  }
-  return permuteBy(call, *source, *order);
+  const Array &source = call.getArray(0);
+  Ints order = call.getInts(1);
+  for (int64_t &dim : order)
+    dim = static_cast<int64_t>(call.checkDim(dim, source.shape.size()));
+  Ints sorted = order;
+  std::sort(sorted.begin(), sorted.end());
+  if (call.isOk() && sorted != getIdentity(source.shape.size()))
+    return call.refuse("does not name every dim once");
+  return call.isOk() && permuteBy(call, source, order);
 }
 
+/// Dims \p a and \p b change places; without arguments the last two.
 static Function transpose(bool isMatrix) {
   return [isMatrix](Call &call) {
-    const Array *source = call.getArray(0);
-    if (!source)
-      return false;
-    size_t rank = source->shape.size();
-    if (isMatrix && rank < 2)
+    const Array &source = call.getArray(0);
+    size_t rank = source.shape.size();
+    if (call.isOk() && rank < (isMatrix ? 2 : 1))
       return copyAll(call);
-    std::optional<int64_t> a = isMatrix ? std::optional<int64_t>(-2) : call.getInt(1),
-                           b = isMatrix ? std::optional<int64_t>(-1) : call.getInt(2);
-    a = a ? normalizeDim(*a, rank) : a;
-    b = b ? normalizeDim(*b, rank) : b;
-    if (!a || !b)
-      return call.refuse("a dim does not exist");
-    std::vector<int64_t> order(rank);
-    for (size_t d = 0; d < rank; ++d)
-      order[d] = static_cast<int64_t>(d);
-    std::swap(order[*a], order[*b]);
-    return permuteBy(call, *source, order);
+    size_t a = isMatrix ? rank - 2 : call.getDim(1, rank),
+           b = isMatrix ? rank - 1 : call.getDim(2, rank);
+    if (!call.isOk())
+      return false;
+    Ints order = getIdentity(rank);
+    std::swap(order[a], order[b]);
+    return permuteBy(call, source, order);
   };
 }
 
-static bool expand(Call &call) {
-  const Array *source = call.getArray(0);
-  if (!source || source->shape.size() > call.result.shape.size())
-    return call.refuse("does not broadcast");
-  return gather(call, *source, [&](Coordinates &at) {
-    at.erase(at.begin(), at.end() - static_cast<int64_t>(source->shape.size()));
-    for (size_t d = 0; d < at.size(); ++d)
-      if (source->shape[d] == 1)
-        at[d] = 0;
-  });
+static bool reverseDims(Call &call) {
+  const Array &source = call.getArray(0);
+  Ints order = getIdentity(source.shape.size());
+  std::reverse(order.begin(), order.end());
+  return call.isOk() && permuteBy(call, source, order);
 }
 
-static bool repeat(Call &call) {
-  const Array *source = call.getArray(0);
-  if (!source || source->shape.size() > call.result.shape.size())
-    return call.refuse("does not repeat");
-  return gather(call, *source, [&](Coordinates &at) {
-    at.erase(at.begin(), at.end() - static_cast<int64_t>(source->shape.size()));
-    for (size_t d = 0; d < at.size(); ++d)
-      at[d] = source->shape[d] ? at[d] % source->shape[d] : 0;
-  });
+static bool moveDims(Call &call) {
+  const Array &source = call.getArray(0);
+  size_t rank = source.shape.size();
+  Ints from = call.getInts(1), to = call.getInts(2), order(rank, -1);
+  if (call.isOk() && (from.size() != to.size() || rank == 0))
+    return call.refuse("needs as many destinations as sources");
+  std::vector<bool> isMoved(rank);
+  for (size_t i = 0; call.isOk() && i < from.size(); ++i) {
+    size_t source = call.checkDim(from[i], rank), target = call.checkDim(to[i], rank);
+    if (isMoved[source] || order[target] >= 0)
+      return call.refuse("a dim is named twice");
+    isMoved[source] = true;
+    order[target] = static_cast<int64_t>(source);
+  }
+  size_t next = 0;
+  for (int64_t &dim : order) {
+    if (dim >= 0)
+      continue;
+    while (isMoved[next])
+      ++next;
+    dim = static_cast<int64_t>(next++);
+  }
+  return call.isOk() && permuteBy(call, source, order);
+}
+
+static Function shuffle(bool isInverse) {
+  return [isInverse](Call &call) {
+    const Array &source = call.getArray(0);
+    int64_t factor = call.getInt(1);
+    size_t rank = source.shape.size();
+    if (!call.isOk() || rank < 3 || factor < 1)
+      return call.refuse("needs an image and a factor of at least 1");
+    Ints shape = source.shape;
+    int64_t &c = shape[rank - 3], &h = shape[rank - 2], &w = shape[rank - 1];
+    if (factor > 65536 || (isInverse ? h % factor || w % factor : c % (factor * factor)))
+      return call.refuse("needs extents that the factor divides");
+    c = isInverse ? c * factor * factor : c / (factor * factor);
+    h = isInverse ? h / factor : h * factor;
+    w = isInverse ? w / factor : w * factor;
+    return call.expectShape(shape) && gather(call, source, [&](Ints &at) {
+             int64_t &channel = at[rank - 3], &row = at[rank - 2], &column = at[rank - 1];
+             if (isInverse) {
+               row = row * factor + channel / factor % factor;
+               column = column * factor + channel % factor;
+               channel /= factor * factor;
+             } else {
+               channel = (channel * factor + row % factor) * factor + column % factor;
+               row /= factor;
+               column /= factor;
+             }
+             return true;
+           });
+  };
+}
+
+//===----------------------------------------------------------------------===//
+// Elements more than once, or some of them
+//===----------------------------------------------------------------------===//
+
+/// The last dims of the result are those of the source; \p modulo: they repeat.
+static Function spread(bool modulo) {
+  return [modulo](Call &call) {
+    const Array &source = call.getArray(0);
+    size_t rank = source.shape.size();
+    if (!call.isOk() || rank > call.result.shape.size())
+      return call.refuse("has fewer dims than its operand");
+    for (size_t d = 0; d < rank; ++d) {
+      int64_t extent = source.shape[d],
+              wanted = call.result.shape[call.result.shape.size() - rank + d];
+      if (modulo ? (extent == 0 ? wanted != 0 : wanted % extent != 0)
+                 : extent != 1 && extent != wanted)
+        return call.refuse("the operand of shape " + toString(source.shape) +
+                           " does not become " + toString(call.result.shape));
+    }
+    return gather(call, source, [&](Ints &at) {
+      at.erase(at.begin(), at.end() - static_cast<int64_t>(rank));
+      for (size_t d = 0; d < rank; ++d)
+        at[d] = source.shape[d] == 1 ? 0 : at[d] % source.shape[d];
+      return true;
+    });
+  };
+}
+
+static bool repeatEach(Call &call) {
+  const Array &source = call.getArray(0);
+  int64_t times = call.getInt(1);
+  bool isFlat = !call.isGiven(2);
+  size_t dim = isFlat ? 0 : call.getDim(2, source.shape.size());
+  Ints shape = isFlat || source.shape.empty() ? Ints{source.getNumElements()} : source.shape;
+  if (!call.isOk() || times < 0 || (times > 0 && shape[dim] > INT64_MAX / times))
+    return call.refuse("repeats a number of times that is negative or too large");
+  Array flat = source;
+  flat.shape = shape;
+  shape[dim] *= times;
+  return call.expectShape(shape) && gather(call, flat, [&](Ints &at) {
+           at[dim] /= times;
+           return true;
+         });
 }
 
 static bool slice(Call &call) {
-  const Array *source = call.getArray(0);
-  std::optional<int64_t> dim = source ? call.getIntOr(1, 0) : std::nullopt,
-                         start = dim ? call.getIntOr(2, 0) : dim,
-                         step = start ? call.getIntOr(4, 1) : start;
-  if (!step)
-    return false;
-  dim = normalizeDim(*dim, source->shape.size());
-  if (!dim)
-    return call.refuse("a dim does not exist");
-  int64_t extent = source->shape[*dim],
-          first = std::clamp<int64_t>(*start < 0 ? *start + extent : *start, 0, extent);
-  return gather(call, *source, [&](Coordinates &at) { at[*dim] = first + at[*dim] * *step; });
+  const Array &source = call.getArray(0);
+  size_t dim = call.getDim(1, source.shape.size(), 0);
+  if (!call.isOk() || source.shape.empty())
+    return call.refuse("needs a dim to slice");
+  std::optional<Slice> range = getSlice(call, 2, source.shape[dim]);
+  Ints shape = source.shape;
+  shape[dim] = range ? range->count : 0;
+  return call.expectShape(shape) && gather(call, source, [&](Ints &at) {
+           at[dim] = range->begin + at[dim] * range->step;
+           return true;
+         });
+}
+
+static bool narrow(Call &call) {
+  const Array &source = call.getArray(0);
+  size_t dim = call.getDim(1, source.shape.size());
+  int64_t start = call.getInt(2), length = call.getInt(3);
+  if (!call.isOk() || source.shape.empty())
+    return call.refuse("needs a dim to narrow");
+  start += start < 0 ? source.shape[dim] : 0;
+  if (start < 0 || length < 0 || start > source.shape[dim] || length > source.shape[dim] - start)
+    return call.refuse("an index is out of bounds");
+  Ints shape = source.shape;
+  shape[dim] = length;
+  return call.expectShape(shape) && gather(call, source, [&](Ints &at) {
+           at[dim] += start;
+           return true;
+         });
 }
 
 static bool selectOne(Call &call) {
-  const Array *source = call.getArray(0);
-  std::optional<int64_t> dim = source ? call.getInt(1) : std::nullopt,
-                         index = dim ? call.getInt(2) : dim;
-  if (!index)
+  const Array &source = call.getArray(0);
+  size_t dim = call.getDim(1, source.shape.size());
+  int64_t index = call.getInt(2);
+  if (!call.isOk() || source.shape.empty())
+    return call.refuse("needs a dim to select from");
+  Ints shape = source.shape;
+  index += index < 0 ? shape[dim] : 0;
+  if (index < 0 || index >= shape[dim])
+    return call.refuse("an index is out of bounds");
+  shape.erase(shape.begin() + static_cast<int64_t>(dim));
+  return call.expectShape(shape) && gather(call, source, [&](Ints &at) {
+           at.insert(at.begin() + static_cast<int64_t>(dim), index);
+           return true;
+         });
+}
+
+static bool diagonal(Call &call) {
+  const Array &source = call.getArray(0);
+  std::optional<Diagonal> line = getDiagonal(call, 1, source.shape);
+  return line && call.expectShape(line->shape) && gather(call, source, [&](Ints &at) {
+           at = line->locate(at);
+           return true;
+         });
+}
+
+/// A new pair of dims, whose diagonal is the last dim.
+static bool embedDiagonal(Call &call) {
+  const Array &source = call.getArray(0);
+  size_t rank = source.shape.size() + 1;
+  int64_t offset = call.getInt(1, 0);
+  size_t first = call.getDim(2, rank, -2), second = call.getDim(3, rank, -1);
+  if (!call.isOk() || source.shape.empty() || first == second ||
+      offset < -kMaxStep || offset > kMaxStep)
+    return call.refuse("needs two dims and an offset in range");
+  int64_t extent = source.shape.back() + std::abs(offset);
+  Ints shape(source.shape.begin(), source.shape.end() - 1);
+  for (size_t dim : {std::min(first, second), std::max(first, second)})
+    shape.insert(shape.begin() + static_cast<int64_t>(dim), extent);
+  return call.expectShape(shape) && gather(call, source, [&](Ints &at) {
+           int64_t row = at[first], column = at[second];
+           if (column - row != offset)
+             return false;
+           at.erase(at.begin() + static_cast<int64_t>(std::max(first, second)));
+           at.erase(at.begin() + static_cast<int64_t>(std::min(first, second)));
+           at.push_back(std::min(row, column));
+           return true;
+         });
+}
+
+static bool stride(Call &call) {
+  const Array &source = call.getArray(0);
+  Ints size = call.getInts(1), strides = call.getInts(2);
+  int64_t offset = call.getInt(3, 0);
+  if (!call.expectShape(size))
     return false;
-  dim = normalizeDim(*dim, source->shape.size());
-  if (!dim)
-    return call.refuse("a dim does not exist");
-  int64_t at0 = *index < 0 ? *index + source->shape[*dim] : *index;
-  return gather(call, *source, [&](Coordinates &at) { at.insert(at.begin() + *dim, at0); });
+  int64_t last = offset, first = offset;
+  for (size_t d = 0; d < size.size(); ++d) {
+    if (strides.size() != size.size() || strides[d] < 0 || strides[d] > kMaxStep)
+      return call.refuse("needs a stride of at least 0 for every dim");
+    last += std::max<int64_t>(size[d] - 1, 0) * strides[d];
+    if (last > kMaxStep)
+      break;
+  }
+  int64_t n = call.result.getNumElements();
+  if (n > 0 && (first < 0 || last >= source.getNumElements()))
+    return call.refuse("an index is out of bounds");
+  Odometer at(size);
+  for (int64_t i = 0; i < n; ++i, at.advance())
+    call.result.copy(i, source, offset + getIndex(strides, at.get()));
+  return true;
 }
 
 static bool flip(Call &call) {
-  const Array *source = call.getArray(0);
-  std::optional<std::vector<int64_t>> dims = source ? call.getInts(1) : std::nullopt;
-  if (!dims)
+  const Array &source = call.getArray(0);
+  Ints dims = call.getInts(1);
+  for (int64_t &dim : dims)
+    dim = static_cast<int64_t>(call.checkDim(dim, source.shape.size()));
+  return call.expectShape(source.shape) && gather(call, source, [&](Ints &at) {
+           for (int64_t dim : dims)
+             if (!at.empty())
+               at[dim] = source.shape[dim] - 1 - at[dim];
+           return true;
+         });
+}
+
+static bool roll(Call &call) {
+  const Array &source = call.getArray(0);
+  Ints shifts = call.getInts(1), dims = call.isGiven(2) ? call.getInts(2) : Ints();
+  if (!call.expectShape(source.shape))
     return false;
-  for (int64_t &dim : *dims) {
-    std::optional<int64_t> normal = normalizeDim(dim, source->shape.size());
-    if (!normal)
-      return call.refuse("a dim does not exist");
-    dim = *normal;
+  int64_t n = source.getNumElements();
+  auto turn = [](int64_t at, int64_t shift, int64_t extent) {
+    return ((at - shift % extent) % extent + extent) % extent;
+  };
+  if (dims.empty()) {
+    for (int64_t i = 0; i < n && shifts.size() == 1; ++i)
+      call.result.copy(i, source, turn(i, shifts[0], n));
+    return shifts.size() == 1 || call.refuse("needs one shift if no dims are given");
   }
-  return gather(call, *source, [&](Coordinates &at) {
-    for (int64_t dim : *dims)
-      at[dim] = source->shape[dim] - 1 - at[dim];
+  for (int64_t &dim : dims)
+    dim = static_cast<int64_t>(call.checkDim(dim, source.shape.size()));
+  if (!call.isOk() || shifts.size() != dims.size() || source.shape.empty())
+    return call.refuse("needs a shift for every dim");
+  return gather(call, source, [&](Ints &at) {
+    for (size_t k = 0; k < dims.size(); ++k)
+      at[dims[k]] = turn(at[dims[k]], shifts[k], source.shape[dims[k]]);
+    return true;
   });
 }
+
+static bool unfold(Call &call) {
+  const Array &source = call.getArray(0);
+  size_t dim = call.getDim(1, source.shape.size());
+  int64_t size = call.getInt(2), step = call.getInt(3);
+  if (!call.isOk() || source.shape.empty() || size < 0 || size > source.shape[dim] || step < 1)
+    return call.refuse("needs a size within the dim and a step of at least 1");
+  Ints shape = source.shape;
+  shape[dim] = (shape[dim] - size) / step + 1;
+  shape.push_back(size);
+  return call.expectShape(shape) && gather(call, source, [&](Ints &at) {
+           at[dim] = at[dim] * step + at.back();
+           at.pop_back();
+           return true;
+         });
+}
+
+static Function triangle(bool isUpper) {
+  return [isUpper](Call &call) {
+    const Array &source = call.getArray(0);
+    int64_t line = call.getInt(1, 0);
+    size_t rank = source.shape.size();
+    if (!call.isOk() || rank < 2)
+      return call.refuse("is no matrix");
+    return call.expectShape(source.shape) && gather(call, source, [&](Ints &at) {
+             int64_t distance = at[rank - 1] - at[rank - 2];
+             return isUpper ? distance >= line : distance <= line;
+           });
+  };
+}
+
+//===----------------------------------------------------------------------===//
+// Joining and padding
+//===----------------------------------------------------------------------===//
 
 /// Arrays one behind the other; \p isNewDim: each is one place of a new dim.
 static Function join(bool isNewDim) {
   return [isNewDim](Call &call) {
-    std::optional<std::vector<const Array *>> parts = call.getArrays(0);
-    std::optional<int64_t> dim = parts ? call.getIntOr(1, 0) : std::nullopt;
-    dim = dim ? normalizeDim(*dim, call.result.shape.size()) : dim;
-    if (!dim)
-      return call.refuse("a dim does not exist");
-    int64_t inner = 1, outer = 1, rows = call.result.shape[*dim], begin = 0;
-    for (size_t d = *dim + 1; d < call.result.shape.size(); ++d)
-      inner *= call.result.shape[d];
-    for (int64_t d = 0; d < *dim; ++d)
-      outer *= call.result.shape[d];
-    for (const Array *part : *parts) {
-      int64_t count = part->getNumElements();
-      // Joining skips empty tensors of any shape.
-      if (count == 0)
+    std::vector<const Array *> parts = call.getArrays(0);
+    const Ints &shape = call.result.shape;
+    size_t dim = call.getDim(1, shape.size(), 0);
+    if (!call.isOk() || shape.empty())
+      return call.refuse("needs a dim to join along");
+    int64_t inner = getProduct(shape, dim + 1, shape.size()), rows = shape[dim], begin = 0;
+    for (const Array *part : parts) {
+      // Joining skips empty tensors of one dim.
+      if (!isNewDim && part->shape == Ints{0})
         continue;
-      int64_t size = isNewDim ? 1 : part->shape.empty() ? 0 : part->shape[*dim];
-      if (size * inner * outer != count || begin + size > rows)
-        return call.refuse("a part does not fit");
-      for (int64_t i = 0; i < count; ++i)
-        call.copy((i / (size * inner) * rows + begin) * inner + i % (size * inner), *part, i);
+      Ints fitting = shape;
+      int64_t size = isNewDim ? 1 : part->shape.size() == shape.size() ? part->shape[dim] : -1;
+      if (isNewDim)
+        fitting.erase(fitting.begin() + static_cast<int64_t>(dim));
+      else
+        fitting[dim] = size;
+      if (part->shape != fitting || size > rows - begin)
+        return call.refuse("a part of shape " + toString(part->shape) +
+                           " does not fit into " + toString(shape));
+      for (int64_t i = 0, n = part->getNumElements(); i < n; ++i)
+        call.result.copy((i / (size * inner) * rows + begin) * inner + i % (size * inner), *part,
+                         i);
       begin += size;
     }
     return begin == rows || call.refuse("the parts do not fill the result");
   };
 }
 
-static Function triangle(bool isUpper) {
-  return [isUpper](Call &call) {
-    const Array *source = call.getArray(0);
-    std::optional<int64_t> diagonal = source ? call.getIntOr(1, 0) : std::nullopt;
-    if (!diagonal)
-      return false;
-    if (source->shape.size() < 2 || source->shape != call.result.shape)
-      return call.refuse("is no matrix");
-    int64_t columns = source->shape.back(), rows = source->shape[source->shape.size() - 2];
-    for (int64_t i = 0, n = source->getNumElements(); i < n; ++i) {
-      int64_t distance = i % columns - i / columns % rows;
-      if (isUpper ? distance >= *diagonal : distance <= *diagonal)
-        call.copy(i, *source, i);
+namespace {
+enum class Padding { Constant, Reflect, Replicate, Circular };
+} // namespace
+
+/// Pairs of argument 1, from the last dim on.
+static bool padBy(Call &call, Padding kind, size_t valueArgument) {
+  const Array &source = call.getArray(0);
+  Ints pads = call.getInts(1), shape = source.shape;
+  size_t rank = shape.size();
+  if (!call.isOk() || pads.size() % 2 || pads.size() / 2 > rank)
+    return call.refuse("needs two numbers a dim");
+  Ints before(rank);
+  for (size_t k = 0; k < pads.size() / 2; ++k) {
+    int64_t low = pads[2 * k], high = pads[2 * k + 1], &extent = shape[rank - 1 - k];
+    int64_t most = kind == Padding::Reflect    ? extent - 1
+                   : kind == Padding::Circular ? extent
+                   : kind == Padding::Replicate && extent == 0 ? 0
+                                                               : kMaxStep;
+    if (low > most || high > most || low < -extent || high < -extent)
+      return call.refuse("pads by a number that is out of range");
+    before[rank - 1 - k] = low;
+    extent += low + high;
+  }
+  if (!call.expectShape(shape))
+    return false;
+  if (kind == Padding::Constant) {
+    Array value = call.isGiven(valueArgument) ? call.getValue(valueArgument)
+                                              : makeArray(HostType::Int64, {});
+    if (!call.isOk() || value.getNumElements() != 1)
+      return call.refuse("pads with one number");
+    for (int64_t i = 0, n = call.result.getNumElements(); i < n; ++i)
+      call.result.copy(i, value, 0);
+  }
+  return gather(call, source, [&](Ints &at) {
+    for (size_t d = 0; d < rank; ++d) {
+      int64_t extent = source.shape[d], i = at[d] - before[d];
+      bool isInside = i >= 0 && i < extent;
+      if (!isInside && kind == Padding::Constant)
+        return false;
+      if (!isInside)
+        i = kind == Padding::Reflect     ? (i < 0 ? -i : 2 * (extent - 1) - i)
+            : kind == Padding::Replicate ? std::clamp<int64_t>(i, 0, extent - 1)
+                                         : (i + extent) % extent;
+      at[d] = i;
     }
     return true;
-  };
+  });
 }
 
-static bool cumulate(Call &call) {
-  const Array *source = call.getArray(0);
-  std::optional<int64_t> dim = source ? call.getInt(1) : std::nullopt;
-  dim = dim ? normalizeDim(*dim, source->shape.size()) : dim;
-  if (!dim)
-    return call.refuse("a dim does not exist");
-  int64_t inner = 1, extent = source->shape[*dim];
-  for (size_t d = *dim + 1; d < source->shape.size(); ++d)
-    inner *= source->shape[d];
-  std::vector<double> sums(inner);
-  std::vector<uint64_t> integerSums(inner); // which wrap
-  for (int64_t i = 0, n = source->getNumElements(); i < n; ++i) {
-    int64_t lane = i % inner;
-    if (i / inner % extent == 0)
-      sums[lane] = 0, integerSums[lane] = 0;
-    // Each element in the result's type, then the sum.
-    call.copy(i, *source, i);
-    if (call.result.isFloat())
-      call.set(i, sums[lane] += call.result.numbers[i]);
-    else
-      call.set(i, static_cast<int64_t>(integerSums[lane] +=
-                                       static_cast<uint64_t>(call.result.integers[i])));
+static bool padByMode(Call &call) {
+  std::string mode = call.getText(2);
+  Padding kind = mode == "reflect"     ? Padding::Reflect
+                 : mode == "replicate" ? Padding::Replicate
+                 : mode == "circular"  ? Padding::Circular
+                                       : Padding::Constant;
+  if (kind == Padding::Constant && call.isGiven(2) && mode != "constant")
+    return call.refuse("'" + mode + "' is no way to pad");
+  return padBy(call, kind, 3);
+}
+
+//===----------------------------------------------------------------------===//
+// Other readings of the same bytes
+//===----------------------------------------------------------------------===//
+
+static bool viewAsReal(Call &call) {
+  const Array &source = call.getArray(0);
+  Ints shape = source.shape;
+  shape.push_back(2);
+  if (!call.expectShape(shape) || !source.isComplex())
+    return call.refuse("is defined for complex numbers");
+  for (int64_t i = 0, n = source.getNumElements(); i < n; ++i) {
+    call.result.set(2 * i, source.complexes[i].real());
+    call.result.set(2 * i + 1, source.complexes[i].imag());
   }
   return true;
 }
 
+static bool viewAsComplex(Call &call) {
+  const Array &source = call.getArray(0);
+  Ints shape = call.result.shape;
+  shape.push_back(2);
+  if (!call.isOk() || source.shape != shape || !source.isFloat())
+    return call.refuse("needs a last dim of two floats");
+  for (int64_t i = 0, n = call.result.getNumElements(); i < n; ++i)
+    call.result.set(i, std::complex<double>(source.numbers[2 * i], source.numbers[2 * i + 1]));
+  return true;
+}
+
+static bool viewAsType(Call &call) {
+  const Array &source = call.getArray(0);
+  int64_t from = getWidthInBytes(source.dtype), to = getWidthInBytes(call.result.dtype);
+  Ints shape = source.shape;
+  if (call.isOk() && from != to) {
+    if (shape.empty() || shape.back() * from % to != 0)
+      return call.refuse("needs a last dim that the other type divides");
+    shape.back() = shape.back() * from / to;
+  }
+  if (!call.expectShape(shape))
+    return false;
+  std::vector<char> bytes(source.getNumElements() * from);
+  toBytes(source, bytes.data());
+  call.result = fromBytes(call.result.dtype, shape, bytes.data());
+  return true;
+}
+
 void addMovement(Table &table) {
-  for (const char *name : {"aten.clone",
-                           "aten.detach",
-                           "aten.alias",
-                           "aten.contiguous",
-                           "aten.lift_fresh_copy",
-                           "aten._to_copy",
-                           "aten.to.dtype",
-                           "aten.to.dtype_layout",
-                           "aten.type_as",
-                           "aten.to.other",
-                           "prims.convert_element_type",
-                           "aten.view",
-                           "aten.reshape",
-                           "aten._unsafe_view",
-                           "aten._reshape_alias",
-                           "aten.unsqueeze",
-                           "aten.squeeze",
-                           "aten.squeeze.dim",
-                           "prims.squeeze",
-                           "aten.flatten.using_ints",
-                           "aten.unflatten.int",
-                           "prims.collapse",
-                           "prims.split_dim",
-                           "aten.view_as"})
-    table[name] = copyAll;
+  addAll(table,
+         {"aten.clone",
+          "aten.detach",
+          "aten.alias",
+          "aten.contiguous",
+          "aten.lift_fresh_copy",
+          "aten._to_copy",
+          "aten.to.dtype",
+          "aten.to.dtype_layout",
+          "aten.to.device",
+          "aten.to.prim_Device",
+          "aten.type_as",
+          "aten.to.other",
+          "prims.convert_element_type",
+          "prims.view_of",
+          "aten.view",
+          "aten.view_copy",
+          "aten.reshape",
+          "aten._unsafe_view",
+          "aten._reshape_alias",
+          "aten._reshape_copy",
+          "aten.unsqueeze",
+          "aten.squeeze",
+          "aten.squeeze.dim",
+          "aten.squeeze.dims",
+          "prims.squeeze",
+          "aten.flatten.using_ints",
+          "aten.unflatten.int",
+          "aten.ravel",
+          "prims.collapse",
+          "prims.split_dim",
+          "aten.view_as",
+          "aten.reshape_as",
+          "aten.atleast_1d",
+          "aten.atleast_2d",
+          "aten.atleast_3d"},
+         copyAll);
   table["aten.permute"] = permute;
-  table["aten.transpose.int"] = transpose(false);
-  table["aten.t"] = transpose(true);
-  table["aten.mT"] = transpose(true);
-  for (const char *name : {"aten.expand", "aten.broadcast_to", "aten.expand_as"})
-    table[name] = expand;
-  table["aten.repeat"] = repeat;
+  addAll(table, {"aten.transpose.int", "aten.swapaxes", "aten.swapdims"}, transpose(false));
+  addAll(table, {"aten.t", "aten.mT"}, transpose(true));
+  table["aten.numpy_T"] = reverseDims;
+  addAll(table, {"aten.movedim.int", "aten.movedim.intlist"}, moveDims);
+  table["aten.pixel_shuffle"] = shuffle(false);
+  table["aten.pixel_unshuffle"] = shuffle(true);
+  addAll(table, {"aten.expand", "aten.broadcast_to", "aten.expand_as"}, spread(false));
+  addAll(table, {"aten.repeat", "aten.tile"}, spread(true));
+  table["aten.repeat_interleave.self_int"] = repeatEach;
   table["aten.slice.Tensor"] = slice;
+  table["aten.narrow"] = narrow;
   table["aten.select.int"] = selectOne;
+  table["aten.diagonal"] = diagonal;
+  table["aten.diag_embed"] = embedDiagonal;
+  table["aten.as_strided"] = stride;
   table["aten.flip"] = flip;
-  table["aten.cat"] = join(false);
-  table["aten.stack"] = join(true);
+  table["aten.roll"] = roll;
+  table["aten.unfold"] = unfold;
   table["aten.tril"] = triangle(false);
   table["aten.triu"] = triangle(true);
-  table["aten.cumsum"] = cumulate;
+  addAll(table, {"aten.cat", "aten.concat"}, join(false));
+  table["aten.stack"] = join(true);
+  table["aten.constant_pad_nd"] = [](Call &call) { return padBy(call, Padding::Constant, 2); };
+  addAll(table, {"aten.reflection_pad1d", "aten.reflection_pad2d", "aten.reflection_pad3d"},
+         [](Call &call) { return padBy(call, Padding::Reflect, 2); });
+  addAll(table, {"aten.replication_pad1d", "aten.replication_pad2d", "aten.replication_pad3d"},
+         [](Call &call) { return padBy(call, Padding::Replicate, 2); });
+  table["aten.pad"] = padByMode;
+  // Of the source, in the type and shape of the target.
+  table["aten.copy"] = [](Call &call) {
+    const Array &target = call.getArray(0), &source = call.getArray(1);
+    if (!call.expectShape(target.shape))
+      return false;
+    Argument argument(source);
+    Call inner(std::span(&argument, 1), call.results);
+    return spread(false)(inner) || call.refuse(inner.getReason());
+  };
+  table["aten.view_as_real"] = viewAsReal;
+  table["aten.view_as_complex"] = viewAsComplex;
+  table["aten.view.dtype"] = viewAsType;
 }
 
 } // namespace spyre::host

@@ -46,6 +46,13 @@ struct Array {
   double getNumber(int64_t i) const;
   int64_t getInteger(int64_t i) const;
   std::complex<double> getComplex(int64_t i) const;
+
+  /// Element \p i becomes \p value, rounded or wrapped to the dtype.
+  void set(int64_t i, double value);
+  void set(int64_t i, int64_t value);
+  void set(int64_t i, std::complex<double> value);
+  /// The same from element \p from of \p source.
+  void copy(int64_t i, const Array &source, int64_t from);
 };
 
 /// Zeros.

@@ -1,0 +1,164 @@
+# test_host.py - Operations on the host compute what PyTorch computes
+#
+# Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Every entry of lib/Host's table runs, through the program host-eval, on samples that
+# PyTorch runs as well: all element types, odd shapes, NaN and infinities, negative dims,
+# empty tensors. The calls are listed in lib/hostcalls.py.
+"""lib/Host against PyTorch."""
+
+import json
+import subprocess
+import warnings
+
+import pytest
+from lib import harness
+from lib.built import BUILD
+
+torch = pytest.importorskip("torch", reason=harness.skip_reasons()["no-torch"])
+
+from lib import hostcalls  # noqa: E402
+
+# Relative and absolute: a few units in the last place of what PyTorch computes in.
+TOLERANCE = {
+    torch.float16: (3e-3, 2e-3),
+    torch.bfloat16: (2e-2, 2e-2),
+    torch.float32: (3e-5, 3e-5),
+    torch.float64: (1e-9, 1e-9),
+    torch.complex64: (1e-4, 1e-4),
+    torch.complex128: (1e-9, 1e-9),
+}
+
+
+class Program:
+    """A running host-eval."""
+
+    def __init__(self):
+        path = BUILD / "unittests" / "host-eval"
+        if not path.exists():
+            pytest.fail("host-eval is not built: run utils/check.sh, or set SPYRE_BUILD")
+        listed = subprocess.run([path, "--list"], capture_output=True, text=True, check=True)
+        self.names = listed.stdout.split()
+        self.process = subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def call(self, function, arguments, results):
+        """Result tensors, or the reason for refusing."""
+        types = [{"dtype": name_of(dtype), "shape": list(shape)} for dtype, shape in results]
+        line = json.dumps({"function": function, "arguments": arguments, "results": types}, allow_nan=False)
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        answer = json.loads(self.process.stdout.readline())
+        if "refused" in answer:
+            return answer["refused"]
+        return [from_bytes(text, *kind) for text, kind in zip(answer["results"], results, strict=True)]
+
+
+def name_of(dtype):
+    return str(dtype).removeprefix("torch.")
+
+
+def from_bytes(text, dtype, shape):
+    data = bytearray.fromhex(text)
+    if not data:
+        return torch.empty(shape, dtype=dtype)
+    return torch.frombuffer(data, dtype=dtype).reshape(shape)
+
+
+def encode(value):
+    if isinstance(value, torch.Tensor):
+        value = value.detach().resolve_conj().resolve_neg().contiguous()
+        data = value.reshape(-1).view(torch.uint8).numpy().tobytes() if value.numel() else b""
+        return {"dtype": name_of(value.dtype), "shape": list(value.shape), "bytes": data.hex()}
+    if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))):
+        return {"float": str(value)}
+    if isinstance(value, (list, tuple)):
+        return [encode(element) for element in value]
+    if isinstance(value, torch.dtype):
+        return 6  # the results' types say it
+    if isinstance(value, (torch.device, torch.layout, torch.memory_format)):
+        return None
+    return value
+
+
+def positional(op, args, kwargs):
+    """All arguments of the schema in its order, as torch-mlir writes them."""
+    values = []
+    for i, parameter in enumerate(op._schema.arguments):
+        if i < len(args):
+            values.append(args[i])
+        elif parameter.name in kwargs:
+            values.append(kwargs[parameter.name])
+        else:
+            values.append(parameter.default_value)
+    return [encode(value) for value in values]
+
+
+def as_tensor(value):
+    if isinstance(value, torch.Tensor):
+        return value
+    dtype = {bool: torch.bool, int: torch.int64, float: torch.float64}[type(value)]
+    return torch.tensor(value, dtype=dtype)
+
+
+@pytest.fixture(scope="module")
+def program():
+    running = Program()
+    yield running
+    running.process.stdin.close()
+    running.process.wait()
+
+
+def compare(sample, wanted, got):
+    for i, (left, right) in enumerate(zip(wanted, got, strict=True)):
+        assert left.shape == right.shape
+        if sample.check:
+            sample.check(i, left, right)
+            continue
+        rtol, atol = TOLERANCE.get(left.dtype, (0, 0))
+        factor = sample.tolerance
+        if left.dtype.itemsize == 1 and left.dtype.is_floating_point:
+            left, right = left.float(), right.float()
+        torch.testing.assert_close(
+            right, left, rtol=rtol * factor, atol=atol * factor, equal_nan=True, check_dtype=True, check_stride=False
+        )
+
+
+@pytest.mark.parametrize("name", sorted(hostcalls.CALLS))
+def test_same_as_pytorch(program, name):
+    op = hostcalls.resolve(name)
+    ran = 0
+    for sample in hostcalls.samples(name):
+        before = positional(op, sample.args, sample.kwargs)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                wanted = op(*sample.args, **sample.kwargs)
+        except (RuntimeError, IndexError, NotImplementedError, ValueError, TypeError, ZeroDivisionError):
+            continue
+        wanted = [as_tensor(value) for value in (wanted if isinstance(wanted, (tuple, list)) else [wanted])]
+        got = program.call(name, before, [(value.dtype, value.shape) for value in wanted])
+        assert not isinstance(got, str), f"{sample}: {got}"
+        try:
+            compare(sample, wanted, got)
+        except AssertionError as error:
+            raise AssertionError(f"{sample}: {error}\nPyTorch: {wanted}\nhere: {got}") from error
+        ran += 1
+    assert ran, "PyTorch runs none of the samples"
+
+
+@pytest.mark.parametrize("name", sorted(hostcalls.REFUSED))
+def test_refused_as_by_pytorch(program, name):
+    """Where PyTorch raises, a reason is given."""
+    op = hostcalls.resolve(name)
+    for sample, results in hostcalls.refused(name):
+        with pytest.raises((RuntimeError, IndexError, ZeroDivisionError)):
+            op(*sample.args, **sample.kwargs)
+        got = program.call(name, positional(op, sample.args, sample.kwargs), results)
+        assert isinstance(got, str), f"{sample}: {got}"
+
+
+def test_every_entry_is_compared(program):
+    missing = set(program.names) - set(hostcalls.CALLS) - set(hostcalls.SAME_AS)
+    assert not missing
+    assert not set(hostcalls.CALLS) - set(program.names)
