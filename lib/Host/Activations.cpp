@@ -28,12 +28,13 @@ struct Constant {
 /// \p function of an element and of constants, in the element's type.
 template <typename F, typename... C> static Function activation(F function, C... constants) {
   return [=](Call &call) {
-    std::array<double, sizeof...(C)> values = {call.getNumber(constants.argument,
-                                                              constants.otherwise)...};
+    std::array<double, sizeof...(C)> values = {
+        call.getNumber(constants.argument, constants.otherwise)...};
     return call.isOk() && map<Floats, 1>(call, {0}, [&](auto x) {
-      return std::apply([&](auto... value) { return function(x, static_cast<decltype(x)>(value)...); },
-                        values);
-    });
+             return std::apply(
+                 [&](auto... value) { return function(x, static_cast<decltype(x)>(value)...); },
+                 values);
+           });
   };
 }
 
@@ -115,42 +116,57 @@ static bool dropout(Call &call) {
   return map<Integers | Floats | Complexes, 1>(call, {0}, [](auto x) { return x; });
 }
 
+/// In inference a slope in the middle; what was drawn is no part.
+static bool randomLeaky(Call &call) {
+  const Array &x = call.getArray(0);
+  double slope = (call.getNumber(2, 0.125) + call.getNumber(3, 1.0 / 3)) / 2;
+  if (call.getBool(4, false))
+    return call.refuse("draws random numbers in training");
+  if (call.results.size() > 1) {
+    const Array &noise = call.getArray(1);
+    if (!call.expectShape(noise.shape, 1))
+      return false;
+    for (int64_t i = 0, n = noise.getNumElements(); i < n; ++i)
+      call.results[1].copy(i, noise, i);
+  }
+  if (!call.expectShape(x.shape))
+    return false;
+  return map<Floats, 1>(call, {0},
+                        [&](auto y) { return y > 0 ? y : y * static_cast<decltype(y)>(slope); });
+}
+
 void addActivations(Table &table) {
   table["aten.gelu"] = gelu;
   table["aten.glu"] = glu;
   table["aten.prelu"] = prelu;
+  table["aten.rrelu_with_noise_functional"] = randomLeaky;
   addAll(table, {"aten.dropout", "aten.native_dropout"}, dropout);
   table["aten._prelu_kernel"] = binary<Floats>([](auto x, auto w) { return x > 0 ? x : x * w; });
   table["aten.relu"] = unary<Integers | Floats>([](auto x) { return x < 0 ? decltype(x)(0) : x; });
   table["aten.relu6"] =
       unary<Integers | Floats>([](auto x) { return limit<decltype(x)>(x, 0, 6); });
   table["aten.silu"] = unary<Floats>([](auto x) { return x / (1 + std::exp(-x)); });
-  table["aten.mish"] =
-      unary<Floats>([](auto x) { return x * std::tanh(std::log1p(std::exp(x))); });
-  table["aten.log_sigmoid"] = unary<Floats>([](auto x) {
-    return (x < 0 ? x : 0) - std::log1p(std::exp(-std::fabs(x)));
-  });
-  table["aten.tanhshrink"] = unary<Floats>([](auto x) { return x - std::tanh(x); });
-  table["aten.softsign"] = unary<Floats>([](auto x) { return x / (1 + std::fabs(x)); });
-  table["aten.hardsigmoid"] = unary<Floats>(
-      [](auto x) { return limit<decltype(x)>(x + 3, 0, 6) / 6; });
-  table["aten.hardswish"] = unary<Floats>(
-      [](auto x) { return x * limit<decltype(x)>(x + 3, 0, 6) / 6; });
-  table["aten.hardtanh"] = activation([](auto x, auto low, auto high) { return limit(x, low, high); },
-                                      Constant{1, -1}, Constant{2, 1});
-  table["aten.leaky_relu"] = activation(
-      [](auto x, auto slope) { return x > 0 ? x : x * slope; }, Constant{1, 0.01});
+  table["aten.mish"] = unary<Floats>([](auto x) { return x * std::tanh(std::log1p(std::exp(x))); });
+  table["aten.log_sigmoid"] =
+      unary<Floats>([](auto x) { return (x < 0 ? x : 0) - std::log1p(std::exp(-std::fabs(x))); });
+  table["aten.hardsigmoid"] =
+      unary<Floats>([](auto x) { return limit<decltype(x)>(x + 3, 0, 6) / 6; });
+  table["aten.hardswish"] =
+      unary<Floats>([](auto x) { return x * limit<decltype(x)>(x + 3, 0, 6) / 6; });
+  table["aten.hardtanh"] =
+      activation([](auto x, auto low, auto high) { return limit(x, low, high); }, Constant{1, -1},
+                 Constant{2, 1});
+  table["aten.leaky_relu"] =
+      activation([](auto x, auto slope) { return x > 0 ? x : x * slope; }, Constant{1, 0.01});
   table["aten.threshold"] =
       activation([](auto x, auto threshold, auto value) { return x <= threshold ? value : x; },
                  Constant{1, 0}, Constant{2, 0});
-  table["aten.softplus"] = activation(
-      [](auto x, auto beta, auto threshold) { return softplus(x, beta, threshold); },
-      Constant{1, 1}, Constant{2, 20});
-  table["aten.elu"] = activation(
-      [](auto x, auto alpha, auto scale, auto inputScale) {
-        return elu(x, alpha, scale, inputScale);
-      },
-      Constant{1, 1}, Constant{2, 1}, Constant{3, 1});
+  table["aten.softplus"] =
+      activation([](auto x, auto beta, auto threshold) { return softplus(x, beta, threshold); },
+                 Constant{1, 1}, Constant{2, 20});
+  table["aten.elu"] = activation([](auto x, auto alpha, auto scale,
+                                    auto inputScale) { return elu(x, alpha, scale, inputScale); },
+                                 Constant{1, 1}, Constant{2, 1}, Constant{3, 1});
   table["aten.celu"] = activation(
       [](auto x, auto alpha) { return elu<decltype(x)>(x, alpha, 1, 1 / alpha); }, Constant{1, 1});
   table["aten.selu"] = unary<Floats>([](auto x) {
@@ -158,10 +174,12 @@ void addActivations(Table &table) {
     return elu<T>(x, T(1.6732632423543772848170429916717), T(1.0507009873554804934193349852946), 1);
   });
   table["aten.softshrink"] = activation(
-      [](auto x, auto by) { return x > by ? x - by : x < -by ? x + by : isNaN(x) ? x : x * 0; },
+      [](auto x, auto by) {
+        return x > by ? x - by : x < -by ? x + by : isNaN(x) ? x : x * 0;
+      },
       Constant{1, 0.5});
-  table["aten.hardshrink"] = activation(
-      [](auto x, auto by) { return x >= -by && x <= by ? x * 0 : x; }, Constant{1, 0.5});
+  table["aten.hardshrink"] =
+      activation([](auto x, auto by) { return x >= -by && x <= by ? x * 0 : x; }, Constant{1, 0.5});
 }
 
 } // namespace spyre::host

@@ -90,6 +90,9 @@ double roundTo(HostType dtype, double value) {
   if (dtype == HostType::Float32)
     return static_cast<float>(value);
   const SmallFloat *format = getSmallFloat(dtype);
+  // PyTorch's casts saturate in this format and in no other.
+  if (dtype == HostType::Float8E4M3FN && std::fabs(value) > getLargestFinite(*format))
+    value = std::copysign(getLargestFinite(*format), value);
   if (!format || value == 0 || !std::isfinite(value) ||
       std::fabs(value) > 2 * getLargestFinite(*format))
     return format ? decodeSmallFloat(*format, encodeSmallFloat(*format, value, /*saturate=*/false))
@@ -233,9 +236,9 @@ void Array::copy(int64_t i, const Array &source, int64_t from) {
 
 double getLargest(HostType dtype) {
   const SmallFloat *format = getSmallFloat(dtype);
-  return format                          ? getLargestFinite(*format)
+  return format                       ? getLargestFinite(*format)
          : dtype == HostType::Float32 ? std::numeric_limits<float>::max()
-                                         : std::numeric_limits<double>::max();
+                                      : std::numeric_limits<double>::max();
 }
 
 Array castTo(const Array &array, HostType dtype) {

@@ -45,12 +45,12 @@ static Function sum(int sign, size_t x, size_t y) {
   return [=](Call &call) {
     Factor alpha(call, 2);
     return call.isOk() && map<kAny, 2>(call, {x, y}, [&](auto a, auto b) {
-      auto term = alpha.scale(b);
-      if constexpr (isInteger<decltype(a)>)
-        return wrap(sign > 0 ? bits(a) + bits(term) : bits(a) - bits(term));
-      else
-        return sign > 0 ? a + term : a - term;
-    });
+             auto term = alpha.scale(b);
+             if constexpr (isInteger<decltype(a)>)
+               return wrap(sign > 0 ? bits(a) + bits(term) : bits(a) - bits(term));
+             else
+               return sign > 0 ? a + term : a - term;
+           });
   };
 }
 
@@ -59,11 +59,11 @@ static Function addProduct(bool divides) {
   return [=](Call &call) {
     Factor value(call, 3);
     return call.isOk() && map<kAny, 3>(call, {0, 1, 2}, [&](auto x, auto a, auto b) {
-      if constexpr (isInteger<decltype(x)>)
-        return add(x, value.scale(multiply(a, b)));
-      else
-        return divides ? x + value.scale(a) / b : x + value.scale(a) * b;
-    });
+             if constexpr (isInteger<decltype(x)>)
+               return add(x, value.scale(multiply(a, b)));
+             else
+               return divides ? x + value.scale(a) / b : x + value.scale(a) * b;
+           });
   };
 }
 
@@ -149,27 +149,34 @@ static bool divideRounded(Call &call) {
 }
 
 static void addArithmetic(Table &table) {
-  addAll(table, {"aten.add.Tensor", "aten.add.Scalar", "aten.add.int", "aten.add.float_int", "aten.add"}, sum(1, 0, 1));
-  addAll(table, {"aten.sub.Tensor", "aten.sub.Scalar", "aten.sub.int", "aten.sub.float", "aten.sub"}, sum(-1, 0, 1));
+  addAll(table,
+         {"aten.add.Tensor", "aten.add.Scalar", "aten.add.int", "aten.add.float_int", "aten.add"},
+         sum(1, 0, 1));
+  addAll(table,
+         {"aten.sub.Tensor", "aten.sub.Scalar", "aten.sub.int", "aten.sub.float", "aten.sub"},
+         sum(-1, 0, 1));
   addAll(table, {"aten.rsub.Tensor", "aten.rsub.Scalar"}, sum(-1, 1, 0));
-  addAll(table, {"aten.mul.Tensor", "aten.mul.Scalar", "aten.mul.int", "aten.mul.float", "aten.mul.float_int", "aten.mul.int_float", "aten.mul"},
+  addAll(table,
+         {"aten.mul.Tensor", "aten.mul.Scalar", "aten.mul.int", "aten.mul.float",
+          "aten.mul.float_int", "aten.mul.int_float", "aten.mul"},
          binary<kAny>([](auto x, auto y) { return multiply(x, y); }));
   addAll(table, {"aten.div.Tensor", "aten.div.Scalar"}, divideBy);
   addAll(table, {"aten.div.Tensor_mode", "aten.div.Scalar_mode"}, divideRounded);
-  addAll(table, {"aten.floor_divide", "aten.floor_divide.Scalar", "aten.floordiv.int", "aten.floordiv"},
+  addAll(table,
+         {"aten.floor_divide", "aten.floor_divide.Scalar", "aten.floordiv.int", "aten.floordiv"},
          binary<kReal>([](auto x, auto y) { return divideFloored(x, y); }));
-  addAll(table, {"aten.remainder.Tensor", "aten.remainder.Scalar", "aten.remainder.Scalar_Tensor", "aten.remainder.int"},
-         binary<kReal>([](auto x, auto y) { return getRemainder(x, y); },
-                       NumberRounding::ToCommon));
   addAll(
-      table, {"aten.fmod.Tensor", "aten.fmod.Scalar"},
-      binary<kReal>([](auto x, auto y) { return getRest(x, y); }, NumberRounding::ToCommon));
+      table,
+      {"aten.remainder.Tensor", "aten.remainder.Scalar", "aten.remainder.Scalar_Tensor",
+       "aten.remainder.int"},
+      binary<kReal>([](auto x, auto y) { return getRemainder(x, y); }, NumberRounding::ToCommon));
+  addAll(table, {"aten.fmod.Tensor", "aten.fmod.Scalar"},
+         binary<kReal>([](auto x, auto y) { return getRest(x, y); }, NumberRounding::ToCommon));
   addAll(table, {"aten.pow.Tensor_Tensor", "aten.pow.Scalar"},
          binary<kAny>([](auto x, auto y) { return raise(x, y); }));
   table["aten.pow.Tensor_Scalar"] = [](Call &call) {
     // Refused by PyTorch for an integer that is a number.
-    if (const int64_t *power = call.at(1).getInt();
-        power && *power < 0 && call.result.isInteger())
+    if (const int64_t *power = call.at(1).getInt(); power && *power < 0 && call.result.isInteger())
       return call.refuse("an integer is divided by zero, or raised to a negative power");
     return map<kAny, 2>(call, {0, 1}, [](auto x, auto y) { return raise(x, y); });
   };
@@ -210,15 +217,14 @@ static void addFunctions(Table &table) {
   });
   table["aten.logaddexp2"] = binary<Floats>([](auto x, auto y) {
     using T = decltype(x);
-    return logAddExp<T>(x, y, std::exp2,
-                        [](T z) { return std::log1p(z) / std::log(T(2)); });
+    return logAddExp<T>(x, y, std::exp2, [](T z) { return std::log1p(z) / std::log(T(2)); });
   });
-  table["aten.heaviside"] =
-      binary<kReal>([](auto x, auto y) { return isNaN(x) ? x : x == 0 ? y : decltype(x)(x > 0); });
+  table["aten.heaviside"] = binary<kReal>([](auto x, auto y) {
+    return isNaN(x) ? x : x == 0 ? y : decltype(x)(x > 0);
+  });
   table["aten.gcd"] = binary<Integers>([](auto x, auto y) { return std::gcd(x, y); });
   table["aten.lcm"] = binary<Integers>([](auto x, auto y) { return std::lcm(x, y); });
-  table["aten.complex"] =
-      binary<Floats>([](auto x, auto y) { return std::complex<double>(x, y); });
+  table["aten.complex"] = binary<Floats>([](auto x, auto y) { return std::complex<double>(x, y); });
   table["aten.polar"] = binary<Floats>([](auto radius, auto angle) {
     return std::complex<double>(radius * std::cos(angle), radius * std::sin(angle));
   });
@@ -236,51 +242,65 @@ template <unsigned D, typename F> static Function compare(F function) {
 static int64_t shiftLeft(int64_t x, int64_t by) {
   return by < 0 || by >= 64 ? 0 : wrap(bits(x) << by);
 }
-static int64_t shiftRight(int64_t x, int64_t by) {
-  return x >> (by < 0 || by >= 64 ? 63 : by);
-}
+static int64_t shiftRight(int64_t x, int64_t by) { return x >> (by < 0 || by >= 64 ? 63 : by); }
 
 static bool isClose(Call &call) {
   double relative = call.getNumber(2, 1e-5), absolute = call.getNumber(3, 1e-8);
   bool equalsNaN = call.getBool(4, false);
   return call.isOk() && map<kAny, 2>(call, {0, 1}, [&](auto x, auto y) {
-    if (x == y)
-      return true;
-    if constexpr (isInteger<decltype(x)>) {
-      double distance = std::fabs(static_cast<double>(x) - static_cast<double>(y));
-      return distance <= absolute + std::fabs(relative * static_cast<double>(y));
-    } else {
-      if (isNaN(x) || isNaN(y))
-        return equalsNaN && isNaN(x) && isNaN(y);
-      double distance = std::abs(x - y);
-      return std::isfinite(distance) && distance <= absolute + relative * std::abs(y);
-    }
-  });
+           if (x == y)
+             return true;
+           if constexpr (isInteger<decltype(x)>) {
+             double distance = std::fabs(static_cast<double>(x) - static_cast<double>(y));
+             return distance <= absolute + std::fabs(relative * static_cast<double>(y));
+           } else {
+             if (isNaN(x) || isNaN(y))
+               return equalsNaN && isNaN(x) && isNaN(y);
+             double distance = std::abs(x - y);
+             return std::isfinite(distance) && distance <= absolute + relative * std::abs(y);
+           }
+         });
 }
 
 static void addComparisons(Table &table) {
-  addAll(table, {"aten.eq.Tensor", "aten.eq.Scalar", "aten.eq.int", "aten.eq.float", "aten.eq.float_int", "aten.eq.int_float", "aten.eq.bool"},
+  addAll(table,
+         {"aten.eq.Tensor", "aten.eq.Scalar", "aten.eq.int", "aten.eq.float", "aten.eq.float_int",
+          "aten.eq.int_float", "aten.eq.bool"},
          compare<kAny>([](auto x, auto y) { return x == y; }));
-  addAll(table, {"aten.ne.Tensor", "aten.ne.Scalar", "aten.ne.int", "aten.ne.float", "aten.ne.float_int", "aten.ne.int_float", "aten.ne.bool"},
+  addAll(table,
+         {"aten.ne.Tensor", "aten.ne.Scalar", "aten.ne.int", "aten.ne.float", "aten.ne.float_int",
+          "aten.ne.int_float", "aten.ne.bool"},
          compare<kAny>([](auto x, auto y) { return x != y; }));
-  addAll(table, {"aten.lt.Tensor", "aten.lt.Scalar", "aten.lt.int", "aten.lt.float", "aten.lt.float_int", "aten.lt.int_float"},
+  addAll(table,
+         {"aten.lt.Tensor", "aten.lt.Scalar", "aten.lt.int", "aten.lt.float", "aten.lt.float_int",
+          "aten.lt.int_float"},
          compare<kReal>([](auto x, auto y) { return x < y; }));
-  addAll(table, {"aten.le.Tensor", "aten.le.Scalar", "aten.le.int", "aten.le.float", "aten.le.float_int", "aten.le.int_float"},
+  addAll(table,
+         {"aten.le.Tensor", "aten.le.Scalar", "aten.le.int", "aten.le.float", "aten.le.float_int",
+          "aten.le.int_float"},
          compare<kReal>([](auto x, auto y) { return x <= y; }));
-  addAll(table, {"aten.gt.Tensor", "aten.gt.Scalar", "aten.gt.int", "aten.gt.float", "aten.gt.float_int", "aten.gt.int_float"},
+  addAll(table,
+         {"aten.gt.Tensor", "aten.gt.Scalar", "aten.gt.int", "aten.gt.float", "aten.gt.float_int",
+          "aten.gt.int_float"},
          compare<kReal>([](auto x, auto y) { return x > y; }));
-  addAll(table, {"aten.ge.Tensor", "aten.ge.Scalar", "aten.ge.int", "aten.ge.float", "aten.ge.float_int", "aten.ge.int_float"},
+  addAll(table,
+         {"aten.ge.Tensor", "aten.ge.Scalar", "aten.ge.int", "aten.ge.float", "aten.ge.float_int",
+          "aten.ge.int_float"},
          compare<kReal>([](auto x, auto y) { return x >= y; }));
-  table["aten.logical_and"] = compare<kAny>(
-      [](auto x, auto y) { return x != decltype(x)(0) && y != decltype(x)(0); });
-  table["aten.logical_or"] = compare<kAny>(
-      [](auto x, auto y) { return x != decltype(x)(0) || y != decltype(x)(0); });
-  table["aten.logical_xor"] = compare<kAny>(
-      [](auto x, auto y) { return (x != decltype(x)(0)) != (y != decltype(x)(0)); });
+  table["aten.logical_and"] =
+      compare<kAny>([](auto x, auto y) { return x != decltype(x)(0) && y != decltype(x)(0); });
+  table["aten.logical_or"] =
+      compare<kAny>([](auto x, auto y) { return x != decltype(x)(0) || y != decltype(x)(0); });
+  table["aten.logical_xor"] =
+      compare<kAny>([](auto x, auto y) { return (x != decltype(x)(0)) != (y != decltype(x)(0)); });
   table["aten.isclose"] = isClose;
-  addAll(table, {"aten.bitwise_and.Tensor", "aten.bitwise_and.Scalar", "aten.__and__.Tensor", "aten.__and__.bool"},
+  addAll(table,
+         {"aten.bitwise_and.Tensor", "aten.bitwise_and.Scalar", "aten.__and__.Tensor",
+          "aten.__and__.bool"},
          binary<Integers>([](auto x, auto y) { return x & y; }));
-  addAll(table, {"aten.bitwise_or.Tensor", "aten.bitwise_or.Scalar", "aten.__or__.Tensor", "aten.__or__.bool"},
+  addAll(table,
+         {"aten.bitwise_or.Tensor", "aten.bitwise_or.Scalar", "aten.__or__.Tensor",
+          "aten.__or__.bool"},
          binary<Integers>([](auto x, auto y) { return x | y; }));
   addAll(table, {"aten.bitwise_xor.Tensor", "aten.bitwise_xor.Scalar", "aten.__xor__.Tensor"},
          binary<Integers>([](auto x, auto y) { return x ^ y; }));
@@ -340,10 +360,10 @@ static bool clampTo(Call &call, std::optional<size_t> low, std::optional<size_t>
 }
 
 static void addChoices(Table &table) {
-  addAll(table,
-         {"aten.where.self", "aten.where.Scalar", "aten.where.ScalarSelf",
-          "aten.where.ScalarOther"},
-         select(0, 1, 2));
+  addAll(
+      table,
+      {"aten.where.self", "aten.where.Scalar", "aten.where.ScalarSelf", "aten.where.ScalarOther"},
+      select(0, 1, 2));
   addAll(table, {"aten.masked_fill.Scalar", "aten.masked_fill.Tensor"}, select(1, 2, 0));
   addAll(table, {"aten.clamp", "aten.clamp.Tensor", "aten.clip", "aten.clip.Tensor"},
          [](Call &call) { return clampTo(call, 1, 2); });
@@ -351,10 +371,8 @@ static void addChoices(Table &table) {
          [](Call &call) { return clampTo(call, 1, std::nullopt); });
   addAll(table, {"aten.clamp_max", "aten.clamp_max.Tensor"},
          [](Call &call) { return clampTo(call, std::nullopt, 1); });
-  table["aten.minimum"] =
-      binary<kReal>([](auto x, auto y) { return isNaN(x) || x < y ? x : y; });
-  table["aten.maximum"] =
-      binary<kReal>([](auto x, auto y) { return isNaN(x) || x > y ? x : y; });
+  table["aten.minimum"] = binary<kReal>([](auto x, auto y) { return isNaN(x) || x < y ? x : y; });
+  table["aten.maximum"] = binary<kReal>([](auto x, auto y) { return isNaN(x) || x > y ? x : y; });
   table["aten.fmin"] = binary<kReal>([](auto x, auto y) { return isNaN(y) || x < y ? x : y; });
   table["aten.fmax"] = binary<kReal>([](auto x, auto y) { return isNaN(y) || x > y ? x : y; });
 }

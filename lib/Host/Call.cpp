@@ -253,7 +253,9 @@ int64_t getProduct(const Ints &shape, size_t begin, size_t end) {
 }
 
 std::optional<Slice> getSlice(Call &call, size_t i, int64_t extent) {
-  auto clamp = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + extent : at, 0, extent); };
+  auto clamp = [&](int64_t at) {
+    return std::clamp<int64_t>(at < 0 ? at + extent : at, 0, extent);
+  };
   Slice slice;
   slice.begin = clamp(call.getInt(i, 0));
   int64_t end = clamp(call.getInt(i + 1, extent));

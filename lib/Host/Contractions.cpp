@@ -101,8 +101,8 @@ static bool finish(Call &call, const std::optional<Array> &product,
         beta = castTo(combination->beta, product->dtype);
   std::optional<Ints> both = broadcast(summand.shape, product->shape);
   if (!both || *both != product->shape)
-    return call.refuse("a summand of shape " + toString(summand.shape) +
-                       " does not broadcast to " + toString(product->shape));
+    return call.refuse("a summand of shape " + toString(summand.shape) + " does not broadcast to " +
+                       toString(product->shape));
   Ints strides = getBroadcastStrides(summand.shape, product->shape.size());
   Odometer at(product->shape);
   visit(*product, [&](const auto &products) {
@@ -123,8 +123,8 @@ static bool finish(Call &call, const std::optional<Array> &product,
 static Function product(size_t leftRank, size_t rightRank) {
   return [=](Call &call) {
     const Array &x = call.getArray(0), &y = call.getArray(1);
-    if (call.isOk() && ((leftRank && x.shape.size() != leftRank) ||
-                        (rightRank && y.shape.size() != rightRank)))
+    if (call.isOk() &&
+        ((leftRank && x.shape.size() != leftRank) || (rightRank && y.shape.size() != rightRank)))
       return call.refuse("needs tensors of ranks " + std::to_string(leftRank) + " and " +
                          std::to_string(rightRank));
     return finish(call, multiplyArrays(call, x, y));
@@ -215,7 +215,56 @@ static bool multiplyScaled(Call &call) {
   return finish(call, product, &combination);
 }
 
+/// The sum over some dims of the product of three tensors, each with new dims of one element
+/// where its list says so.
+static bool trilinear(Call &call) {
+  Array operands[3] = {call.getArray(0), call.getArray(1), call.getArray(2)};
+  Ints all;
+  for (size_t k = 0; k < 3; ++k) {
+    Ints added = call.getInts(3 + k);
+    std::sort(added.begin(), added.end());
+    for (int64_t dim : added) {
+      if (dim < 0 || dim > static_cast<int64_t>(operands[k].shape.size()))
+        return call.refuse("a dim does not exist");
+      operands[k].shape.insert(operands[k].shape.begin() + dim, 1);
+    }
+    std::optional<Ints> both = broadcast(all, operands[k].shape);
+    if (!call.isOk() || !both || !operands[k].isFloat() || !countElements(*both))
+      return call.refuse("needs floats that broadcast");
+    all = *both;
+  }
+  Ints summed = call.getInts(6), shape;
+  for (int64_t &dim : summed)
+    dim = static_cast<int64_t>(call.checkDim(dim, all.size()));
+  for (size_t d = 0; d < all.size(); ++d)
+    if (!std::count(summed.begin(), summed.end(), static_cast<int64_t>(d)))
+      shape.push_back(all[d]);
+  if (!call.expectShape(shape))
+    return false;
+  Lanes lanes(all, summed);
+  Ints strides = getStrides(all), steps[3];
+  for (size_t k = 0; k < 3; ++k)
+    steps[k] = getBroadcastStrides(operands[k].shape, all.size());
+  for (int64_t l = 0; l < lanes.getCount(); ++l) {
+    double sum = 0;
+    for (int64_t i = 0; i < lanes.getSize(); ++i) {
+      int64_t rest = lanes.bases[l] + lanes.offsets[i], places[3] = {};
+      for (size_t d = 0; d < all.size(); ++d) {
+        for (size_t k = 0; k < 3; ++k)
+          places[k] += rest / strides[d] * steps[k][d];
+        rest %= strides[d];
+      }
+      sum += operands[0].numbers[places[0]] * operands[1].numbers[places[1]] *
+             operands[2].numbers[places[2]];
+    }
+    call.result.set(l, sum);
+  }
+  return true;
+}
+
 void addContractions(Table &table) {
+  addAttention(table);
+  table["aten._trilinear"] = trilinear;
   addAll(table, {"aten.mm", "aten._int_mm"}, product(2, 2));
   table["aten.bmm"] = product(3, 3);
   table["aten.mv"] = product(2, 1);

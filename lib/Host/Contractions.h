@@ -16,6 +16,8 @@
 
 namespace spyre::host {
 
+void addAttention(Table &table);
+
 /// The type that sums of an array's elements are made in.
 HostType getWideType(const Array &array);
 

@@ -21,8 +21,7 @@ namespace spyre::host {
 // Windows
 //===----------------------------------------------------------------------===//
 
-Windows::Windows(const Ints &input, const Ints &output, const WindowShape &shape,
-                 bool isTransposed)
+Windows::Windows(const Ints &input, const Ints &output, const WindowShape &shape, bool isTransposed)
     : strides(getStrides(input)), places(input.size()) {
   for (size_t d = 0; d < input.size(); ++d)
     for (int64_t o = 0; o < output[d]; ++o) {
@@ -66,7 +65,7 @@ bool getWindowShape(Call &call, size_t rank, size_t kernel, size_t stride, size_
   if (kernel != kNoArgument)
     shape.kernel = call.getInts(kernel, rank, 1);
   bool hasStride = call.isGiven(stride) && !(call.isList(stride) && call.getInts(stride).empty());
-  shape.stride = hasStride ? call.getInts(stride, rank, 1)
+  shape.stride = hasStride               ? call.getInts(stride, rank, 1)
                  : kernel != kNoArgument ? shape.kernel
                                          : Ints(rank, 1);
   shape.padding = call.getInts(padding, rank, 0);
@@ -309,11 +308,10 @@ static Function unfold(bool isInverse) {
 }
 
 void addConvolutions(Table &table) {
-  addAll(table, {"aten.convolution", "aten._convolution"},
-         convolution({4, 5, 7, 8}, std::nullopt));
+  addAll(table, {"aten.convolution", "aten._convolution"}, convolution({4, 5, 7, 8}, std::nullopt));
   addAll(table,
-         {"aten.conv1d", "aten.conv2d", "aten.conv3d", "aten.conv1d.padding",
-          "aten.conv2d.padding", "aten.conv3d.padding"},
+         {"aten.conv1d", "aten.conv2d", "aten.conv3d", "aten.conv1d.padding", "aten.conv2d.padding",
+          "aten.conv3d.padding"},
          convolution({4, 5, kNoArgument, 6}, false));
   addAll(table,
          {"aten.conv_transpose1d", "aten.conv_transpose2d.input", "aten.conv_transpose3d.input"},

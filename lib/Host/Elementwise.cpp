@@ -63,7 +63,8 @@ static std::optional<HostType> combine(std::optional<HostType> higher,
 }
 
 std::optional<std::vector<Operand>> getOperands(Call &call, std::span<const size_t> which,
-                                                HostType &common, NumberRounding rounding) {
+                                                HostType &common, NumberRounding rounding,
+                                                bool allowsIntegers) {
   std::vector<Operand> operands;
   std::optional<HostType> types[3]; // of arrays with dims, arrays without, numbers
   for (size_t i : which) {
@@ -86,6 +87,8 @@ std::optional<std::vector<Operand>> getOperands(Call &call, std::span<const size
     type = type ? promote(*type, dtype) : dtype;
   }
   common = *combine(types[0], combine(types[1], types[2]));
+  if (!allowsIntegers && getKind(common) < 2)
+    common = HostType::Float32;
   bool isSmall = getKind(common) == 2 && getWidthInBytes(common) < 4;
   bool onlyNumbers = !types[0] && !types[1];
   if (onlyNumbers && getKind(common) == 2)
@@ -110,8 +113,8 @@ void detail::readChunk(const Operand &operand, const Ints &shape, int64_t first,
           step = shape.empty() ? 0 : operand.strides.back();
   for (int64_t i = 0; i < count;) {
     // The rest of a row.
-    int64_t column = (first + i) % columns, row = (first + i) / columns,
-            place = column * step, end = std::min(count, i + columns - column);
+    int64_t column = (first + i) % columns, row = (first + i) / columns, place = column * step,
+            end = std::min(count, i + columns - column);
     for (size_t d = shape.size(); d-- > 1;) {
       place += row % shape[d - 1] * operand.strides[d - 1];
       row /= shape[d - 1];

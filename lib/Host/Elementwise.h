@@ -40,10 +40,12 @@ struct Operand {
   Ints strides; ///< along the result's dims
 };
 
-/// Arguments \p which of \p call in their common type, which \p common becomes.
-/// Nothing, and a reason, if one is no array or number or does not broadcast.
+/// Arguments \p which of \p call in their common type, which \p common becomes; integers and
+/// bools become floats unless \p allowsIntegers. Nothing, and a reason, if one is no array or
+/// number or does not broadcast.
 std::optional<std::vector<Operand>> getOperands(Call &call, std::span<const size_t> which,
-                                                HostType &common, NumberRounding rounding);
+                                                HostType &common, NumberRounding rounding,
+                                                bool allowsIntegers = true);
 
 /// The type that \p type has in PyTorch's promotion with \p other of the same rank.
 HostType promote(HostType type, HostType other);
@@ -58,8 +60,7 @@ template <typename T>
 void readChunk(const Operand &operand, const Ints &shape, int64_t first, int64_t count, T *values);
 
 /// The way back. What values are kept in until then: int64_t, double, std::complex<double>.
-template <typename T>
-void storeChunk(Array &result, int64_t first, int64_t count, const T *values);
+template <typename T> void storeChunk(Array &result, int64_t first, int64_t count, const T *values);
 
 template <typename V> struct Kept {
   using type = std::conditional_t<std::is_integral_v<V>, int64_t,
@@ -103,16 +104,15 @@ template <unsigned D, size_t N, typename F>
 bool map(Call &call, const std::array<size_t, N> &which, const F &function,
          NumberRounding rounding = NumberRounding::ToComputed) {
   HostType common;
-  std::optional<std::vector<Operand>> operands = getOperands(call, which, common, rounding);
+  std::optional<std::vector<Operand>> operands =
+      getOperands(call, which, common, rounding, (D & Integers) != 0);
   if (!operands)
     return false;
   const Array &first = operands->front().array;
   if (first.isInteger()) {
     if constexpr (D & Integers)
       return detail::mapTyped<int64_t, N>(call, *operands, function);
-    common = HostType::Float32;
-    for (Operand &operand : *operands)
-      operand.array = castTo(operand.array, common);
+    return call.refuse("is not defined for integers");
   }
   if (first.isComplex()) {
     if constexpr (D & Complexes)

@@ -26,10 +26,9 @@ namespace spyre::host {
 static const Table &getTable() {
   static const Table table = [] {
     Table made;
-    for (auto add :
-         {addActivations, addBinary, addContractions, addConvolutions, addCreation, addIndexing,
-          addMovement, addNorms, addNumbers, addOrdering, addPooling, addQuantization,
-          addReductions, addResampling, addScans, addUnary})
+    for (auto add : {addActivations, addBinary, addContractions, addConvolutions, addCreation,
+                     addIndexing, addMovement, addNorms, addNumbers, addOrdering, addPooling,
+                     addQuantization, addReductions, addResampling, addScans, addUnary})
       add(made);
     return made;
   }();

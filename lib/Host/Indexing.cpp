@@ -56,8 +56,7 @@ template <typename F> static View makeView(Ints shape, F locate) {
 }
 
 /// Index arrays, and masks as the index arrays of what they let through.
-static std::vector<std::optional<Array>> getIndexArrays(Call &call, size_t i,
-                                                        const Ints &shape) {
+static std::vector<std::optional<Array>> getIndexArrays(Call &call, size_t i, const Ints &shape) {
   std::vector<std::optional<Array>> indices;
   const Argument::List *list = call.at(i).getList();
   if (!list)
@@ -140,8 +139,8 @@ static std::optional<View> viewByArrays(Call &call, const Ints &shape, size_t ar
     Ints steps = getBroadcastStrides(indices[d]->shape, common.size());
     Odometer at(common);
     for (int64_t &place : places) {
-      std::optional<int64_t> index = checkIndex(
-          call, indices[d]->integers[getIndex(steps, at.get())], d, shape[d], true);
+      std::optional<int64_t> index =
+          checkIndex(call, indices[d]->integers[getIndex(steps, at.get())], d, shape[d], true);
       if (!index)
         return std::nullopt;
       place += *index * strides[d];
@@ -206,8 +205,8 @@ static std::optional<View> viewSlices(Call &call, const Ints &shape, size_t dim,
   }
   int64_t inner = strides[dim], count = index.getNumElements(), extent = full[dim], i = 0;
   View view = makeView(viewShape, [&](const Ints &) {
-    int64_t place = (i / (inner * count) * extent + index.integers[i / inner % count]) * inner +
-                    i % inner;
+    int64_t place =
+        (i / (inner * count) * extent + index.integers[i / inner % count]) * inner + i % inner;
     ++i;
     return place;
   });
@@ -248,8 +247,7 @@ static std::optional<View> viewDiagonal(Call &call, const Ints &shape, size_t ar
   if (!line)
     return std::nullopt;
   Ints strides = getStrides(shape);
-  return makeView(line->shape,
-                  [&](const Ints &at) { return getIndex(strides, line->locate(at)); });
+  return makeView(line->shape, [&](const Ints &at) { return getIndex(strides, line->locate(at)); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -287,8 +285,8 @@ template <typename T> static T combineTwo(Combine how, T old, T value) {
 /// for element i of the view is \p getSource(i). \p startsFresh: what was there before is
 /// no part.
 template <typename F>
-static bool write(Call &call, const Array &self, const View &view, const Array &source,
-                  F getSource, Combine how, bool startsFresh = false) {
+static bool write(Call &call, const Array &self, const View &view, const Array &source, F getSource,
+                  Combine how, bool startsFresh = false) {
   if (!call.expectShape(self.shape))
     return false;
   Array values = castTo(source, self.dtype), sums = self;
@@ -352,17 +350,16 @@ static bool writeAlongDim(Call &call, Combine how, bool startsFresh, const Array
     return call.refuse("indices of shape " + toString(index.shape) +
                        " are larger than the source of " + toString(source.shape));
   Ints strides = getStrides(source.shape);
-  View sources = fits ? makeView(index.shape,
-                                 [&](const Ints &at) { return getIndex(strides, at); })
-                      : View{};
+  View sources =
+      fits ? makeView(index.shape, [&](const Ints &at) { return getIndex(strides, at); }) : View{};
   return write(
       call, self, *view, source, [&](int64_t i) { return sources.places[i]; }, how, startsFresh);
 }
 
 static std::optional<Combine> parseReduction(Call &call, const std::string &name) {
   static const std::unordered_map<std::string_view, Combine> names = {
-      {"sum", Combine::Add},    {"add", Combine::Add},        {"prod", Combine::Multiply},
-      {"mean", Combine::Mean},  {"multiply", Combine::Multiply}, {"amin", Combine::Least},
+      {"sum", Combine::Add},      {"add", Combine::Add},           {"prod", Combine::Multiply},
+      {"mean", Combine::Mean},    {"multiply", Combine::Multiply}, {"amin", Combine::Least},
       {"amax", Combine::Greatest}};
   auto found = names.find(name);
   if (found == names.end()) {

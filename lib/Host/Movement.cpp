@@ -5,38 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Copies, casts, reshapes, padding, joining, and everything that says for each element of
-// the result where it comes from.
+// Copies, casts, reshapes, and everything that says for each element of the result where it
+// comes from.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Call.h"
+#include "Movement.h"
 
 #include <algorithm>
 
 namespace spyre::host {
-
-/// Fills the result from \p source: \p getSource makes of coordinates of the result those of
-/// the source, or returns false for an element that stays as it is.
-template <typename F> static bool gather(Call &call, const Array &source, F getSource) {
-  Odometer walk(call.result.shape);
-  Ints at;
-  for (int64_t i = 0, n = call.result.getNumElements(); i < n; ++i, walk.advance()) {
-    at = walk.get();
-    if (!getSource(at))
-      continue;
-    if (at.size() != source.shape.size())
-      return call.refuse("ranks do not fit");
-    int64_t index = 0;
-    for (size_t d = 0; d < at.size(); ++d) {
-      if (at[d] < 0 || at[d] >= source.shape[d])
-        return call.refuse("an index is out of bounds");
-      index = index * source.shape[d] + at[d];
-    }
-    call.result.copy(i, source, index);
-  }
-  return true;
-}
 
 /// The same elements in the same order, in the result's shape and type.
 static bool copyAll(Call &call) {
@@ -179,8 +157,8 @@ static Function spread(bool modulo) {
               wanted = call.result.shape[call.result.shape.size() - rank + d];
       if (modulo ? (extent == 0 ? wanted != 0 : wanted % extent != 0)
                  : extent != 1 && extent != wanted)
-        return call.refuse("the operand of shape " + toString(source.shape) +
-                           " does not become " + toString(call.result.shape));
+        return call.refuse("the operand of shape " + toString(source.shape) + " does not become " +
+                           toString(call.result.shape));
     }
     return gather(call, source, [&](Ints &at) {
       at.erase(at.begin(), at.end() - static_cast<int64_t>(rank));
@@ -271,8 +249,8 @@ static bool embedDiagonal(Call &call) {
   size_t rank = source.shape.size() + 1;
   int64_t offset = call.getInt(1, 0);
   size_t first = call.getDim(2, rank, -2), second = call.getDim(3, rank, -1);
-  if (!call.isOk() || source.shape.empty() || first == second ||
-      offset < -kMaxStep || offset > kMaxStep)
+  if (!call.isOk() || source.shape.empty() || first == second || offset < -kMaxStep ||
+      offset > kMaxStep)
     return call.refuse("needs two dims and an offset in range");
   int64_t extent = source.shape.back() + std::abs(offset);
   Ints shape(source.shape.begin(), source.shape.end() - 1);
@@ -380,146 +358,6 @@ static Function triangle(bool isUpper) {
   };
 }
 
-//===----------------------------------------------------------------------===//
-// Joining and padding
-//===----------------------------------------------------------------------===//
-
-/// Arrays one behind the other; \p isNewDim: each is one place of a new dim.
-static Function join(bool isNewDim) {
-  return [isNewDim](Call &call) {
-    std::vector<const Array *> parts = call.getArrays(0);
-    const Ints &shape = call.result.shape;
-    size_t dim = call.getDim(1, shape.size(), 0);
-    if (!call.isOk() || shape.empty())
-      return call.refuse("needs a dim to join along");
-    int64_t inner = getProduct(shape, dim + 1, shape.size()), rows = shape[dim], begin = 0;
-    for (const Array *part : parts) {
-      // Joining skips empty tensors of one dim.
-      if (!isNewDim && part->shape == Ints{0})
-        continue;
-      Ints fitting = shape;
-      int64_t size = isNewDim ? 1 : part->shape.size() == shape.size() ? part->shape[dim] : -1;
-      if (isNewDim)
-        fitting.erase(fitting.begin() + static_cast<int64_t>(dim));
-      else
-        fitting[dim] = size;
-      if (part->shape != fitting || size > rows - begin)
-        return call.refuse("a part of shape " + toString(part->shape) +
-                           " does not fit into " + toString(shape));
-      for (int64_t i = 0, n = part->getNumElements(); i < n; ++i)
-        call.result.copy((i / (size * inner) * rows + begin) * inner + i % (size * inner), *part,
-                         i);
-      begin += size;
-    }
-    return begin == rows || call.refuse("the parts do not fill the result");
-  };
-}
-
-namespace {
-enum class Padding { Constant, Reflect, Replicate, Circular };
-} // namespace
-
-/// Pairs of argument 1, from the last dim on.
-static bool padBy(Call &call, Padding kind, size_t valueArgument) {
-  const Array &source = call.getArray(0);
-  Ints pads = call.getInts(1), shape = source.shape;
-  size_t rank = shape.size();
-  if (!call.isOk() || pads.size() % 2 || pads.size() / 2 > rank)
-    return call.refuse("needs two numbers a dim");
-  Ints before(rank);
-  for (size_t k = 0; k < pads.size() / 2; ++k) {
-    int64_t low = pads[2 * k], high = pads[2 * k + 1], &extent = shape[rank - 1 - k];
-    int64_t most = kind == Padding::Reflect    ? extent - 1
-                   : kind == Padding::Circular ? extent
-                   : kind == Padding::Replicate && extent == 0 ? 0
-                                                               : kMaxStep;
-    if (low > most || high > most || low < -extent || high < -extent)
-      return call.refuse("pads by a number that is out of range");
-    before[rank - 1 - k] = low;
-    extent += low + high;
-  }
-  if (!call.expectShape(shape))
-    return false;
-  if (kind == Padding::Constant) {
-    Array value = call.isGiven(valueArgument) ? call.getValue(valueArgument)
-                                              : makeArray(HostType::Int64, {});
-    if (!call.isOk() || value.getNumElements() != 1)
-      return call.refuse("pads with one number");
-    for (int64_t i = 0, n = call.result.getNumElements(); i < n; ++i)
-      call.result.copy(i, value, 0);
-  }
-  return gather(call, source, [&](Ints &at) {
-    for (size_t d = 0; d < rank; ++d) {
-      int64_t extent = source.shape[d], i = at[d] - before[d];
-      bool isInside = i >= 0 && i < extent;
-      if (!isInside && kind == Padding::Constant)
-        return false;
-      if (!isInside)
-        i = kind == Padding::Reflect     ? (i < 0 ? -i : 2 * (extent - 1) - i)
-            : kind == Padding::Replicate ? std::clamp<int64_t>(i, 0, extent - 1)
-                                         : (i + extent) % extent;
-      at[d] = i;
-    }
-    return true;
-  });
-}
-
-static bool padByMode(Call &call) {
-  std::string mode = call.getText(2);
-  Padding kind = mode == "reflect"     ? Padding::Reflect
-                 : mode == "replicate" ? Padding::Replicate
-                 : mode == "circular"  ? Padding::Circular
-                                       : Padding::Constant;
-  if (kind == Padding::Constant && call.isGiven(2) && mode != "constant")
-    return call.refuse("'" + mode + "' is no way to pad");
-  return padBy(call, kind, 3);
-}
-
-//===----------------------------------------------------------------------===//
-// Other readings of the same bytes
-//===----------------------------------------------------------------------===//
-
-static bool viewAsReal(Call &call) {
-  const Array &source = call.getArray(0);
-  Ints shape = source.shape;
-  shape.push_back(2);
-  if (!call.expectShape(shape) || !source.isComplex())
-    return call.refuse("is defined for complex numbers");
-  for (int64_t i = 0, n = source.getNumElements(); i < n; ++i) {
-    call.result.set(2 * i, source.complexes[i].real());
-    call.result.set(2 * i + 1, source.complexes[i].imag());
-  }
-  return true;
-}
-
-static bool viewAsComplex(Call &call) {
-  const Array &source = call.getArray(0);
-  Ints shape = call.result.shape;
-  shape.push_back(2);
-  if (!call.isOk() || source.shape != shape || !source.isFloat())
-    return call.refuse("needs a last dim of two floats");
-  for (int64_t i = 0, n = call.result.getNumElements(); i < n; ++i)
-    call.result.set(i, std::complex<double>(source.numbers[2 * i], source.numbers[2 * i + 1]));
-  return true;
-}
-
-static bool viewAsType(Call &call) {
-  const Array &source = call.getArray(0);
-  int64_t from = getWidthInBytes(source.dtype), to = getWidthInBytes(call.result.dtype);
-  Ints shape = source.shape;
-  if (call.isOk() && from != to) {
-    if (shape.empty() || shape.back() * from % to != 0)
-      return call.refuse("needs a last dim that the other type divides");
-    shape.back() = shape.back() * from / to;
-  }
-  if (!call.expectShape(shape))
-    return false;
-  std::vector<char> bytes(source.getNumElements() * from);
-  toBytes(source, bytes.data());
-  call.result = fromBytes(call.result.dtype, shape, bytes.data());
-  return true;
-}
-
 void addMovement(Table &table) {
   addAll(table,
          {"aten.clone",
@@ -579,14 +417,6 @@ void addMovement(Table &table) {
   table["aten.unfold"] = unfold;
   table["aten.tril"] = triangle(false);
   table["aten.triu"] = triangle(true);
-  addAll(table, {"aten.cat", "aten.concat"}, join(false));
-  table["aten.stack"] = join(true);
-  table["aten.constant_pad_nd"] = [](Call &call) { return padBy(call, Padding::Constant, 2); };
-  addAll(table, {"aten.reflection_pad1d", "aten.reflection_pad2d", "aten.reflection_pad3d"},
-         [](Call &call) { return padBy(call, Padding::Reflect, 2); });
-  addAll(table, {"aten.replication_pad1d", "aten.replication_pad2d", "aten.replication_pad3d"},
-         [](Call &call) { return padBy(call, Padding::Replicate, 2); });
-  table["aten.pad"] = padByMode;
   // Of the source, in the type and shape of the target.
   table["aten.copy"] = [](Call &call) {
     const Array &target = call.getArray(0), &source = call.getArray(1);
@@ -596,9 +426,7 @@ void addMovement(Table &table) {
     Call inner(std::span(&argument, 1), call.results);
     return spread(false)(inner) || call.refuse(inner.getReason());
   };
-  table["aten.view_as_real"] = viewAsReal;
-  table["aten.view_as_complex"] = viewAsComplex;
-  table["aten.view.dtype"] = viewAsType;
+  addJoining(table);
 }
 
 } // namespace spyre::host

@@ -147,8 +147,8 @@ static Function layerNorm(bool isCentered, size_t results) {
     size_t rank = x->shape.size();
     if (normalized.empty() || normalized.size() > rank ||
         !std::equal(normalized.rbegin(), normalized.rend(), x->shape.rbegin()))
-      return call.refuse("normalizes dims " + toString(normalized) + ", which are not the last of " +
-                         toString(x->shape));
+      return call.refuse("normalizes dims " + toString(normalized) +
+                         ", which are not the last of " + toString(x->shape));
     how.count = getProduct(normalized, 0, normalized.size());
     return normalize(call, *x, Lanes(x->shape, listDims(rank - normalized.size(), rank)), how);
   };

@@ -155,9 +155,9 @@ static bool search(Call &call, const Array &sorted, const Array &values, bool is
   if (!call.expectShape(values.shape))
     return false;
   bool isOneRow = sorted.shape.size() == 1;
-  bool fits = isOneRow || (sorted.shape.size() == values.shape.size() && !values.shape.empty() &&
-                           std::equal(sorted.shape.begin(), sorted.shape.end() - 1,
-                                      values.shape.begin()));
+  bool fits =
+      isOneRow || (sorted.shape.size() == values.shape.size() && !values.shape.empty() &&
+                   std::equal(sorted.shape.begin(), sorted.shape.end() - 1, values.shape.begin()));
   if (!fits || sorted.isComplex() || values.isComplex())
     return call.refuse("needs one sorted row, or one for each row of real values");
   bool areIntegers = sorted.isInteger() && values.isInteger();
@@ -186,8 +186,9 @@ static bool searchSorted(Call &call) {
   if (call.isGiven(5))
     return call.refuse("a sorter is not supported");
   const Array &sorted = call.getArray(0);
-  return call.isOk() && !sorted.shape.empty() &&
-         search(call, sorted, values, call.getBool(3, false) || side == "right");
+  if (call.isOk() && sorted.shape.empty())
+    return call.refuse("needs a sorted row");
+  return call.isOk() && search(call, sorted, values, call.getBool(3, false) || side == "right");
 }
 
 static bool bucketize(Call &call) {
@@ -204,14 +205,23 @@ static bool isIn(Call &call) {
   bool isInverted = call.getBool(3, false);
   if (!call.expectShape(elements.shape))
     return false;
-  for (int64_t i = 0, n = elements.getNumElements(); i < n; ++i) {
-    bool found = false;
-    for (int64_t k = 0, m = tests.getNumElements(); k < m && !found; ++k)
-      found = elements.isInteger() && tests.isInteger()
-                  ? elements.integers[i] == tests.integers[k]
-                  : elements.getComplex(i) == tests.getComplex(k);
-    call.result.set(i, int64_t(found != isInverted));
-  }
+  if (elements.isComplex() || tests.isComplex())
+    return call.refuse("is not defined for complex numbers");
+  HostType common = elements.isInteger() && tests.isInteger() ? HostType::Int64 : HostType::Float64;
+  elements = castTo(elements, common);
+  tests = castTo(tests, common);
+  visit(tests, [&](auto &sorted) {
+    using T = std::decay_t<decltype(sorted.front())>;
+    if constexpr (!isComplexNumber<T>) {
+      std::sort(sorted.begin(), sorted.end(), isBelow<T>);
+      const std::vector<T> &values = getElements<T>(elements);
+      for (size_t i = 0; i < values.size(); ++i) {
+        bool found = !isNaN(values[i]) &&
+                     std::binary_search(sorted.begin(), sorted.end(), values[i], isBelow<T>);
+        call.result.set(static_cast<int64_t>(i), int64_t(found != isInverted));
+      }
+    }
+  });
   return true;
 }
 

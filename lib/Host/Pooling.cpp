@@ -116,8 +116,7 @@ static Function maxPool(size_t rank, size_t results) {
     std::optional<Ints> input = getSpatial(call, source, rank);
     WindowShape shape;
     bool ceils = call.getBool(5, false);
-    if (!input || !call.expectResults(results) ||
-        !getWindowShape(call, rank, 1, 2, 3, 4, shape))
+    if (!input || !call.expectResults(results) || !getWindowShape(call, rank, 1, 2, 3, 4, shape))
       return false;
     std::optional<Ints> output = countPlaces(call, *input, shape, ceils);
     return output && expectShapes(call, source, *output) &&

@@ -24,9 +24,7 @@ struct Steps {
   double least, most;
   int64_t inner; ///< element i has scale i / inner % scales
 
-  size_t getChannel(int64_t i) const {
-    return static_cast<size_t>(i / inner) % scales.size();
-  }
+  size_t getChannel(int64_t i) const { return static_cast<size_t>(i / inner) % scales.size(); }
 };
 
 /// Positions of the arguments; \p axis only by channel.
@@ -101,8 +99,7 @@ static Function fake(Positions at) {
       call.result.set(i, dequantize(*steps, quantize(*steps, x, channel), channel));
       if (call.results.size() > 1) {
         float inverse = 1.0f / static_cast<float>(steps->scales[channel]);
-        double whole =
-            std::nearbyint(static_cast<float>(x) * inverse) + steps->zeroPoints[channel];
+        double whole = std::nearbyint(static_cast<float>(x) * inverse) + steps->zeroPoints[channel];
         call.results[1].set(i, int64_t(whole >= steps->least && whole <= steps->most));
       }
     }
@@ -129,10 +126,10 @@ void addQuantization(Table &table) {
           "aten.fake_quantize_per_tensor_affine.tensor_qparams",
           "aten.fake_quantize_per_tensor_affine_cachemask"},
          fake(whole));
-  addAll(table,
-         {"aten.fake_quantize_per_channel_affine",
-          "aten.fake_quantize_per_channel_affine_cachemask"},
-         fake(byChannel));
+  addAll(
+      table,
+      {"aten.fake_quantize_per_channel_affine", "aten.fake_quantize_per_channel_affine_cachemask"},
+      fake(byChannel));
 }
 
 } // namespace spyre::host

@@ -24,13 +24,15 @@ constexpr size_t kNone = 99;
 struct Where {
   size_t dims = kNone;
   size_t keepDims = kNone;
+  bool emptyIsNone = false; ///< a list of no dims reduces nothing, else all
 };
 } // namespace
 
 /// Fills all results: \p function, of a Lane of \p source's elements and the lane's number.
-template <typename F>
-static bool reduce(Call &call, const Array &source, Where where, F function) {
+template <typename F> static bool reduce(Call &call, const Array &source, Where where, F function) {
   Ints dims = call.getDims(where.dims, source.shape.size());
+  if (where.emptyIsNone && call.isList(where.dims) && call.at(where.dims).getList()->empty())
+    dims.clear();
   bool keepsDims = call.getBool(where.keepDims, false);
   Ints shape;
   for (size_t d = 0; call.isOk() && d < source.shape.size(); ++d) {
@@ -320,9 +322,8 @@ void addReductions(Table &table) {
   table["aten.aminmax"] = extreme(true, {1, 2}, {Give::Smallest, Give::Value});
   for (bool wantsAll : {true, false}) {
     table[wantsAll ? "aten.all" : "aten.any"] = truth(wantsAll, {});
-    table[wantsAll ? "aten.all.bool" : "aten.any.bool"] = truth(wantsAll, {});
     table[wantsAll ? "aten.all.dim" : "aten.any.dim"] = truth(wantsAll, {1, 2});
-    table[wantsAll ? "aten.all.dims" : "aten.any.dims"] = truth(wantsAll, {1, 2});
+    table[wantsAll ? "aten.all.dims" : "aten.any.dims"] = truth(wantsAll, {1, 2, true});
   }
   addAll(table, {"aten.count_nonzero", "aten.count_nonzero.dim_IntList"}, countNonzero({1}));
   table["aten.equal"] = isEqual;

@@ -119,8 +119,8 @@ static Function upsample(Method method, size_t rank, Upsampling at) {
         longer.clear();
         for (const Tap &outer : places)
           for (const Tap &inner : taps[d][walk.get()[d + 2]])
-            longer.push_back({outer.place + inner.place * strides[d + 2],
-                              outer.weight * inner.weight});
+            longer.push_back(
+                {outer.place + inner.place * strides[d + 2], outer.weight * inner.weight});
         places.swap(longer);
       }
       if (isCopy) {
@@ -220,13 +220,12 @@ void addResampling(Table &table) {
     size_t rank;
   };
   constexpr size_t kNone = 99;
-  for (const Entry &entry :
-       {Entry{"aten.upsample_nearest1d", Method::Nearest, 1},
-        Entry{"aten.upsample_nearest2d", Method::Nearest, 2},
-        Entry{"aten.upsample_nearest3d", Method::Nearest, 3},
-        Entry{"aten._upsample_nearest_exact1d", Method::NearestExact, 1},
-        Entry{"aten._upsample_nearest_exact2d", Method::NearestExact, 2},
-        Entry{"aten._upsample_nearest_exact3d", Method::NearestExact, 3}})
+  for (const Entry &entry : {Entry{"aten.upsample_nearest1d", Method::Nearest, 1},
+                             Entry{"aten.upsample_nearest2d", Method::Nearest, 2},
+                             Entry{"aten.upsample_nearest3d", Method::Nearest, 3},
+                             Entry{"aten._upsample_nearest_exact1d", Method::NearestExact, 1},
+                             Entry{"aten._upsample_nearest_exact2d", Method::NearestExact, 2},
+                             Entry{"aten._upsample_nearest_exact3d", Method::NearestExact, 3}})
     table[entry.name] = upsample(entry.method, entry.rank, {kNone, 2, false});
   for (const Entry &entry : {Entry{"aten.upsample_nearest1d.vec", Method::Nearest, 1},
                              Entry{"aten.upsample_nearest2d.vec", Method::Nearest, 2},

@@ -57,8 +57,7 @@ static Function extreme(bool isLargest) {
       if constexpr (!isComplexNumber<std::decay_t<decltype(values.front())>>) {
         auto value = values[place];
         if (i == 0 || isNaN(value) ||
-            (!isNaN(values[best]) &&
-             (isLargest ? value >= values[best] : value <= values[best]))) {
+            (!isNaN(values[best]) && (isLargest ? value >= values[best] : value <= values[best]))) {
           best = place;
           bestPosition = i;
         }
@@ -88,8 +87,7 @@ static bool logCumSumExp(Call &call) {
 
 void addScans(Table &table) {
   table["aten.cumsum"] = accumulate([](auto total, auto value) { return add(total, value); });
-  table["aten.cumprod"] =
-      accumulate([](auto total, auto value) { return multiply(total, value); });
+  table["aten.cumprod"] = accumulate([](auto total, auto value) { return multiply(total, value); });
   table["aten.cummax"] = extreme(true);
   table["aten.cummin"] = extreme(false);
   table["aten.logcumsumexp"] = logCumSumExp;

@@ -42,11 +42,11 @@ template <typename T> static T sigmoid(T x) { return T(1) / (T(1) + std::exp(-x)
 
 static void addSigns(Table &table) {
   addAll(table, {"aten.neg", "aten.neg.int", "aten.neg.float"}, unary<kAny>([](auto x) {
-    if constexpr (isInteger<decltype(x)>)
-      return wrap(0 - bits(x));
-    else
-      return -x;
-  }));
+           if constexpr (isInteger<decltype(x)>)
+             return wrap(0 - bits(x));
+           else
+             return -x;
+         }));
   table["aten.abs"] = unary<kAny>([](auto x) {
     if constexpr (isInteger<decltype(x)>)
       return x < 0 ? wrap(0 - bits(x)) : x;
@@ -120,12 +120,12 @@ static void addRounding(Table &table) {
     double nan = call.getNumber(1, 0), high = call.getNumber(2, most),
            low = call.getNumber(3, -most);
     return call.isOk() && map<kReal, 1>(call, {0}, [&](auto x) {
-      using T = decltype(x);
-      if constexpr (isInteger<T>)
-        return x;
-      else
-        return static_cast<double>(isNaN(x) ? nan : !std::isinf(x) ? x : x > 0 ? high : low);
-    });
+             using T = decltype(x);
+             if constexpr (isInteger<T>)
+               return x;
+             else
+               return static_cast<double>(isNaN(x) ? nan : !std::isinf(x) ? x : x > 0 ? high : low);
+           });
   };
 }
 
@@ -146,11 +146,11 @@ static void addPowers(Table &table) {
     bool clamps = call.isGiven(1);
     double eps = call.getNumber(1, 0);
     return call.isOk() && map<Floats, 1>(call, {0}, [&](auto x) {
-      using T = decltype(x);
-      T low = static_cast<T>(eps), high = static_cast<T>(1 - eps);
-      T value = clamps ? (x < low ? low : x > high ? high : x) : x;
-      return std::log(value / (1 - value));
-    });
+             using T = decltype(x);
+             T low = static_cast<T>(eps), high = static_cast<T>(1 - eps);
+             T value = clamps ? (x < low ? low : x > high ? high : x) : x;
+             return std::log(value / (1 - value));
+           });
   };
 }
 
