@@ -13,6 +13,8 @@
 #include "spyre/Numerics/FP8.h"
 #include "spyre/Numerics/HostConversion.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -86,24 +88,78 @@ static const SmallFloat *getSmallFloat(HostType dtype) {
   }
 }
 
+double getLargest(HostType dtype) {
+  switch (dtype) {
+  case HostType::Float16:
+    return 65504;
+  case HostType::BFloat16:
+    return 0x1.fep127;
+  case HostType::Float8E4M3FN:
+    return 448;
+  case HostType::Float8E4M3FNUZ:
+    return 240;
+  case HostType::Float8E5M2:
+  case HostType::Float8E5M2FNUZ:
+    return 57344;
+  case HostType::Float32:
+    return std::numeric_limits<float>::max();
+  default:
+    return std::numeric_limits<double>::max();
+  }
+}
+
+/// Exponent of a normal double.
+static int getExponent(double value) {
+  return static_cast<int>(std::bit_cast<uint64_t>(value) >> 52 & 0x7ff) - 1023;
+}
+
 double roundTo(HostType dtype, double value) {
   if (dtype == HostType::Float32)
     return static_cast<float>(value);
   const SmallFloat *format = getSmallFloat(dtype);
+  if (!format)
+    return value;
   // PyTorch's casts saturate in this format and in no other.
-  if (dtype == HostType::Float8E4M3FN && std::fabs(value) > getLargestFinite(*format))
-    value = std::copysign(getLargestFinite(*format), value);
-  if (!format || value == 0 || !std::isfinite(value) ||
-      std::fabs(value) > 2 * getLargestFinite(*format))
-    return format ? decodeSmallFloat(*format, encodeSmallFloat(*format, value, /*saturate=*/false))
-                  : value;
-  // Added to a number whose last bit is a quantum of the format, and taken away again.
-  int exponent = std::max(std::ilogb(value), 1 - format->bias);
-  double large = std::ldexp(1.5, 52 + exponent - format->fractionBits);
+  if (dtype == HostType::Float8E4M3FN && std::fabs(value) > getLargest(dtype))
+    return std::copysign(getLargest(dtype), value);
+  if (value == 0 && format->specials != SmallFloat::Specials::NegZero)
+    return value;
+  int exponent = getExponent(value), least = 1 - format->bias;
+  if (exponent < 1 - format->bias - format->fractionBits || exponent > format->bias + 1)
+    return decodeSmallFloat(*format, encodeSmallFloat(*format, value, /*saturate=*/false));
+  // Added to 1.5 of what makes a quantum of the format its last bit, and taken away again.
+  int scale = 52 + std::max(exponent, least) - format->fractionBits;
+  double large = std::bit_cast<double>(static_cast<uint64_t>(scale + 1023) << 52 | 1ull << 51);
   double rounded = value + large - large;
-  if (rounded == 0 || std::fabs(rounded) > getLargestFinite(*format))
+  if (rounded == 0 || std::fabs(rounded) > getLargest(dtype))
     return decodeSmallFloat(*format, encodeSmallFloat(*format, value, /*saturate=*/false));
   return rounded;
+}
+
+/// encodeSmallFloat and decodeSmallFloat, faster for normal numbers.
+static uint16_t encode(const SmallFloat &format, HostType dtype, double value) {
+  double rounded = roundTo(dtype, value);
+  int exponent = getExponent(rounded) + format.bias;
+  if (exponent < 1 || std::fabs(rounded) > getLargest(dtype) || std::isnan(rounded))
+    return encodeSmallFloat(format, rounded, /*saturate=*/false);
+  auto bits = std::bit_cast<uint64_t>(rounded);
+  uint64_t fraction = bits << 12 >> (64 - format.fractionBits),
+           sign = bits >> 63 << (format.exponentBits + format.fractionBits);
+  return static_cast<uint16_t>(sign | static_cast<uint64_t>(exponent) << format.fractionBits |
+                               fraction);
+}
+
+static double decode(const SmallFloat &format, uint16_t code) {
+  if (code == 0)
+    return 0;
+  int exponent = code >> format.fractionBits & ((1 << format.exponentBits) - 1);
+  if (exponent == 0 || exponent == (1 << format.exponentBits) - 1)
+    return decodeSmallFloat(format, code);
+  uint64_t fraction = code & ((1u << format.fractionBits) - 1),
+           sign = code >> (format.exponentBits + format.fractionBits) & 1;
+  return std::bit_cast<double>(sign << 63 |
+                               static_cast<uint64_t>(exponent - format.bias + 1023) << 52 |
+                               fraction << (52 - format.fractionBits));
 }
 
 /// Calls \p function with a value of the C++ type that holds an element of \p dtype.
@@ -146,7 +202,7 @@ Array fromBytes(HostType dtype, std::vector<int64_t> shape, const char *bytes) {
       std::memcpy(&value, bytes, sizeof(value));
       if constexpr (std::is_arithmetic_v<decltype(value)>) {
         if (format)
-          array.numbers[i] = decodeSmallFloat(*format, static_cast<uint16_t>(value));
+          array.numbers[i] = decode(*format, static_cast<uint16_t>(value));
         else if (std::is_floating_point_v<decltype(value)>)
           array.numbers[i] = static_cast<double>(value);
         else
@@ -167,7 +223,7 @@ void toBytes(const Array &array, char *out) {
     for (int64_t i = 0, n = array.getNumElements(); i < n; ++i, out += sizeof(value)) {
       if constexpr (std::is_arithmetic_v<T>) {
         if (format)
-          value = static_cast<T>(encodeSmallFloat(*format, array.numbers[i], /*saturate=*/false));
+          value = static_cast<T>(encode(*format, array.dtype, array.numbers[i]));
         else
           value = std::is_floating_point_v<T> ? static_cast<T>(array.numbers[i])
                                               : static_cast<T>(array.integers[i]);
@@ -232,13 +288,6 @@ void Array::copy(int64_t i, const Array &source, int64_t from) {
     set(i, source.complexes[from]);
   else
     set(i, source.integers[from]);
-}
-
-double getLargest(HostType dtype) {
-  const SmallFloat *format = getSmallFloat(dtype);
-  return format                       ? getLargestFinite(*format)
-         : dtype == HostType::Float32 ? std::numeric_limits<float>::max()
-                                      : std::numeric_limits<double>::max();
 }
 
 Array castTo(const Array &array, HostType dtype) {

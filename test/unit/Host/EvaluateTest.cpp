@@ -10,8 +10,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "spyre/Host/Evaluate.h"
+#include "spyre/Numerics/FP8.h"
 
 #include <cmath>
+#include <cstring>
 #include <gtest/gtest.h>
 
 using namespace spyre;
@@ -212,6 +214,47 @@ TEST(Evaluate, Refuses) {
             "'aten.slice.Tensor': the result has the shape [1], not [2]");
   EXPECT_EQ(whyNot("aten.permute", {ints({2}, {1, 2}), Integers{3}}, HostType::Int64, {2}),
             "'aten.permute': dim 3 does not exist in a tensor of rank 1");
+}
+
+/// Every number of a small format, what lies between neighbours, and what lies beyond.
+TEST(Evaluate, RoundsAndStoresAsTheFormatsSay) {
+  struct Case {
+    HostType dtype;
+    const SmallFloat &format;
+  };
+  for (auto [dtype, format] :
+       {Case{HostType::Float16, kBinary16}, Case{HostType::BFloat16, kBFloat16},
+        Case{HostType::Float8E4M3FN, kE4M3FN}, Case{HostType::Float8E5M2, kE5M2},
+        Case{HostType::Float8E4M3FNUZ, kE4M3FNUZ}, Case{HostType::Float8E5M2FNUZ, kE5M2FNUZ}}) {
+    int64_t codes = int64_t(1) << (8 * getWidthInBytes(dtype));
+    std::vector<char> bytes(codes * getWidthInBytes(dtype)), back(bytes.size());
+    for (int64_t code = 0; code < codes; ++code)
+      std::memcpy(&bytes[code * getWidthInBytes(dtype)], &code, getWidthInBytes(dtype));
+    Array all = fromBytes(dtype, {codes}, bytes.data());
+    toBytes(all, back.data());
+    for (int64_t code = 0; code < codes; ++code) {
+      double value = decodeSmallFloat(format, static_cast<uint16_t>(code));
+      if (std::isnan(value)) {
+        EXPECT_TRUE(std::isnan(all.numbers[code]));
+        continue;
+      }
+      ASSERT_EQ(all.numbers[code], value) << code;
+      ASSERT_EQ(std::signbit(all.numbers[code]), std::signbit(value)) << code;
+      ASSERT_EQ(std::memcmp(&bytes[code * getWidthInBytes(dtype)],
+                            &back[code * getWidthInBytes(dtype)], getWidthInBytes(dtype)),
+                0)
+          << code;
+      for (double factor : {1.0, 1 + 0x1p-11, 1 + 0x1p-8, 1 + 0x1p-4, 1 - 0x1p-5, 1.03, 1.5}) {
+        double scaled = value * factor;
+        // PyTorch's cast to this one saturates.
+        bool saturates = dtype == HostType::Float8E4M3FN;
+        double wanted = decodeSmallFloat(format, encodeSmallFloat(format, scaled, saturates));
+        double rounded = roundTo(dtype, scaled);
+        ASSERT_TRUE(rounded == wanted || (std::isnan(rounded) && std::isnan(wanted)))
+            << scaled << ": " << rounded << ", not " << wanted;
+      }
+    }
+  }
 }
 
 TEST(Evaluate, EmptyShapes) {
