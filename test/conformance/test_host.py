@@ -13,12 +13,13 @@ import subprocess
 import warnings
 
 import pytest
-from lib import harness
 from lib.built import BUILD
+
+from lib import harness
 
 torch = pytest.importorskip("torch", reason=harness.skip_reasons()["no-torch"])
 
-from lib import hostcalls  # noqa: E402
+from lib import hostcalls, hostcalls_elementwise, hostcalls_layers, hostcalls_shapes  # noqa: E402, F401
 
 # Relative and absolute: a few units in the last place of what PyTorch computes in.
 TOLERANCE = {
