@@ -107,11 +107,13 @@ static bool dropout(Call &call) {
   double probability = call.getNumber(1);
   if (call.getBool(2, true) && probability != 0)
     return call.refuse("draws random numbers in training");
+  if (!call.expectShape(call.getArray(0).shape))
+    return false;
   if (call.results.size() > 1) {
+    if (!call.expectResults(2) || !call.expectShape(call.getArray(0).shape, 1))
+      return false;
     for (int64_t i = 0, n = call.results[1].getNumElements(); i < n; ++i)
       call.results[1].set(i, int64_t(1));
-    if (call.results[1].shape != call.result.shape)
-      return call.refuse("has a mask of another shape");
   }
   return map<Integers | Floats | Complexes, 1>(call, {0}, [](auto x) { return x; });
 }
@@ -122,6 +124,8 @@ static bool randomLeaky(Call &call) {
   double slope = (call.getNumber(2, 0.125) + call.getNumber(3, 1.0 / 3)) / 2;
   if (call.getBool(4, false))
     return call.refuse("draws random numbers in training");
+  if (!call.expectShape(x.shape))
+    return false;
   if (call.results.size() > 1) {
     const Array &noise = call.getArray(1);
     if (!call.expectShape(noise.shape, 1))
@@ -129,8 +133,6 @@ static bool randomLeaky(Call &call) {
     for (int64_t i = 0, n = noise.getNumElements(); i < n; ++i)
       call.results[1].copy(i, noise, i);
   }
-  if (!call.expectShape(x.shape))
-    return false;
   return map<Floats, 1>(call, {0},
                         [&](auto y) { return y > 0 ? y : y * static_cast<decltype(y)>(slope); });
 }

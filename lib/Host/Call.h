@@ -27,8 +27,9 @@ using Ints = std::vector<int64_t>;
 
 class Call {
 public:
-  Call(std::span<const Argument> arguments, std::vector<Array> &results)
-      : results(results), result(results.front()), arguments(arguments) {}
+  Call(std::span<const Argument> arguments, std::vector<Array> &results,
+       std::span<const ResultType> types)
+      : results(results), result(results.front()), arguments(arguments), types(types) {}
 
   std::vector<Array> &results;
   Array &result; ///< the first
@@ -75,13 +76,15 @@ public:
     return false;
   }
   const std::string &getReason() const { return why; }
-  /// False, with a reason, unless there are \p count results.
+  /// False, with a reason, if there are more than \p count results. There may be less, and
+  /// some that nobody wants.
   bool expectResults(size_t count);
-  /// False, with a reason, unless result \p i has this shape.
+  /// False, with a reason, unless result \p i has this shape; one that nobody wants gets it.
   bool expectShape(const Ints &shape, size_t i = 0);
 
 private:
   std::span<const Argument> arguments;
+  std::span<const ResultType> types;
   std::string why;
 };
 

@@ -131,7 +131,7 @@ std::variant<std::vector<Array>, std::string> evaluate(std::string_view name,
         return quoted + ": a result has too many elements";
       made.push_back(makeArray(type.dtype, type.shape));
     }
-    Call call(arguments, made);
+    Call call(arguments, made, results);
     if (!function->second(call))
       return quoted + ": " + call.getReason();
     return made;

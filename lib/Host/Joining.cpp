@@ -50,9 +50,42 @@ static Function join(bool isNewDim) {
   };
 }
 
-/// The operand's parts along a dim, one a result: the results' extents say how long they are.
-/// \p isUnbinding: one element each, without the dim.
-static Function split(bool isUnbinding, size_t dimArgument) {
+/// Parts that are counted: there cannot be as many results.
+static constexpr int64_t kMaxParts = int64_t(1) << 20;
+
+namespace {
+/// How an operation says where to split.
+enum class Parts { Size, Sizes, Count, EvenCount, Each };
+} // namespace
+
+/// Extents of the parts of a dim of \p rows.
+static Ints getPartSizes(Call &call, Parts kind, int64_t rows) {
+  if (kind == Parts::Sizes)
+    return call.getInts(1);
+  if (kind == Parts::Each)
+    return Ints(rows, 1);
+  int64_t number = call.getInt(1);
+  if (number < (rows == 0 && kind == Parts::Size ? 0 : 1)) {
+    call.refuse("needs parts of at least one element");
+    return {};
+  }
+  int64_t size = kind == Parts::Size ? std::max<int64_t>(number, 1) : (rows - 1) / number + 1;
+  Ints sizes;
+  if (kind == Parts::EvenCount) {
+    for (int64_t i = 0; i < std::min(number, kMaxParts); ++i)
+      sizes.push_back(rows / number + (i < rows % number));
+    return sizes;
+  }
+  for (int64_t begin = 0; begin < rows; begin += size)
+    sizes.push_back(std::min(size, rows - begin));
+  // Of nothing, as many empty parts as were asked for.
+  if (rows == 0)
+    sizes.assign(kind == Parts::Count ? std::min(number, kMaxParts) : 1, 0);
+  return sizes;
+}
+
+/// The operand's parts along a dim, one a result; Each are without the dim.
+static Function split(Parts kind, size_t dimArgument) {
   return [=](Call &call) {
     const Array &source = call.getArray(0);
     size_t dim = call.getDim(dimArgument, source.shape.size(), 0);
@@ -60,20 +93,25 @@ static Function split(bool isUnbinding, size_t dimArgument) {
       return call.refuse("needs a dim to split");
     int64_t inner = getProduct(source.shape, dim + 1, source.shape.size()),
             outer = getProduct(source.shape, 0, dim), rows = source.shape[dim], begin = 0;
-    for (Array &part : call.results) {
+    Ints sizes = getPartSizes(call, kind, rows);
+    if (call.isOk() && !call.expectResults(sizes.size()))
+      return false;
+    for (size_t k = 0; k < call.results.size() && call.isOk(); ++k) {
+      int64_t size = sizes[k];
+      if (size < 0 || size > rows - begin)
+        return call.refuse("the parts are not those of a dim of " + std::to_string(rows));
       Ints shape = source.shape;
-      int64_t size = isUnbinding ? 1 : part.shape.size() == shape.size() ? part.shape[dim] : 0;
       shape[dim] = size;
-      if (isUnbinding)
+      if (kind == Parts::Each)
         shape.erase(shape.begin() + static_cast<int64_t>(dim));
-      if (part.shape != shape || size > rows - begin)
-        return call.refuse("a part of shape " + toString(part.shape) + " is none of " +
-                           toString(source.shape));
+      if (!call.expectShape(shape, k))
+        return false;
       for (int64_t i = 0, n = outer * size * inner; i < n; ++i)
-        part.copy(i, source, (i / (size * inner) * rows + begin) * inner + i % (size * inner));
+        call.results[k].copy(i, source,
+                             (i / (size * inner) * rows + begin) * inner + i % (size * inner));
       begin += size;
     }
-    return begin == rows || call.refuse("the parts are not all of the operand");
+    return call.isOk();
   };
 }
 
@@ -183,11 +221,11 @@ static bool viewAsType(Call &call) {
 }
 
 void addJoining(Table &table) {
-  addAll(table,
-         {"aten.split.Tensor", "aten.split_with_sizes", "aten.split.sizes", "aten.chunk",
-          "aten.unsafe_split.Tensor", "aten.tensor_split.sections"},
-         split(false, 2));
-  table["aten.unbind.int"] = split(true, 1);
+  addAll(table, {"aten.split.Tensor", "aten.unsafe_split.Tensor"}, split(Parts::Size, 2));
+  addAll(table, {"aten.split_with_sizes", "aten.split.sizes"}, split(Parts::Sizes, 2));
+  table["aten.chunk"] = split(Parts::Count, 2);
+  table["aten.tensor_split.sections"] = split(Parts::EvenCount, 2);
+  table["aten.unbind.int"] = split(Parts::Each, 1);
   addAll(table, {"aten.cat", "aten.concat"}, join(false));
   table["aten.stack"] = join(true);
   table["aten.constant_pad_nd"] = [](Call &call) { return padBy(call, Padding::Constant, 2); };

@@ -146,27 +146,28 @@ static Function shuffle(bool isInverse) {
 //===----------------------------------------------------------------------===//
 
 /// The last dims of the result are those of the source; \p modulo: they repeat.
+static bool spreadFrom(Call &call, const Array &source, bool modulo) {
+  size_t rank = source.shape.size();
+  if (!call.isOk() || rank > call.result.shape.size())
+    return call.refuse("has fewer dims than its operand");
+  for (size_t d = 0; d < rank; ++d) {
+    int64_t extent = source.shape[d],
+            wanted = call.result.shape[call.result.shape.size() - rank + d];
+    if (modulo ? (extent == 0 ? wanted != 0 : wanted % extent != 0)
+               : extent != 1 && extent != wanted)
+      return call.refuse("the operand of shape " + toString(source.shape) + " does not become " +
+                         toString(call.result.shape));
+  }
+  return gather(call, source, [&](Ints &at) {
+    at.erase(at.begin(), at.end() - static_cast<int64_t>(rank));
+    for (size_t d = 0; d < rank; ++d)
+      at[d] = source.shape[d] == 1 ? 0 : at[d] % source.shape[d];
+    return true;
+  });
+}
+
 static Function spread(bool modulo) {
-  return [modulo](Call &call) {
-    const Array &source = call.getArray(0);
-    size_t rank = source.shape.size();
-    if (!call.isOk() || rank > call.result.shape.size())
-      return call.refuse("has fewer dims than its operand");
-    for (size_t d = 0; d < rank; ++d) {
-      int64_t extent = source.shape[d],
-              wanted = call.result.shape[call.result.shape.size() - rank + d];
-      if (modulo ? (extent == 0 ? wanted != 0 : wanted % extent != 0)
-                 : extent != 1 && extent != wanted)
-        return call.refuse("the operand of shape " + toString(source.shape) + " does not become " +
-                           toString(call.result.shape));
-    }
-    return gather(call, source, [&](Ints &at) {
-      at.erase(at.begin(), at.end() - static_cast<int64_t>(rank));
-      for (size_t d = 0; d < rank; ++d)
-        at[d] = source.shape[d] == 1 ? 0 : at[d] % source.shape[d];
-      return true;
-    });
-  };
+  return [modulo](Call &call) { return spreadFrom(call, call.getArray(0), modulo); };
 }
 
 static bool repeatEach(Call &call) {
@@ -422,9 +423,7 @@ void addMovement(Table &table) {
     const Array &target = call.getArray(0), &source = call.getArray(1);
     if (!call.expectShape(target.shape))
       return false;
-    Argument argument(source);
-    Call inner(std::span(&argument, 1), call.results);
-    return spread(false)(inner) || call.refuse(inner.getReason());
+    return spreadFrom(call, source, false);
   };
   addJoining(table);
 }

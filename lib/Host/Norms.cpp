@@ -76,6 +76,7 @@ struct Normalization {
   int64_t inner = 1, count = 1;
   double epsilon = 0;
   bool isCentered = true; ///< else by the root of the mean square
+  Ints momentsShape;      ///< of results 1 (mean, if it is centered) and 2
 };
 } // namespace
 
@@ -100,8 +101,8 @@ static bool normalize(Call &call, const Array &x, const Lanes &lanes, const Norm
   if (!call.expectShape(x.shape) || !checkParameters(call, how))
     return false;
   for (size_t k = 1; k < call.results.size(); ++k)
-    if (call.results[k].getNumElements() != lanes.getCount())
-      return call.refuse("gives a mean and a deviation a lane");
+    if (!call.expectShape(how.momentsShape, k))
+      return false;
   for (int64_t l = 0; l < lanes.getCount(); ++l) {
     Lane lane(x.numbers, lanes, l);
     auto n = static_cast<double>(lane.size());
@@ -116,10 +117,11 @@ static bool normalize(Call &call, const Array &x, const Lanes &lanes, const Norm
       int64_t place = lanes.bases[l] + lanes.offsets[i];
       call.result.set(place, normalizeElement(how, lane[i], mean, scale, place));
     }
-    if (call.results.size() > 2)
-      call.results[1].set(l, mean);
-    if (call.results.size() > 1)
-      call.results.back().set(l, scale);
+    size_t next = 1;
+    if (how.isCentered && call.results.size() > next)
+      call.results[next++].set(l, mean);
+    if (call.results.size() > next)
+      call.results[next].set(l, scale);
   }
   return true;
 }
@@ -150,6 +152,9 @@ static Function layerNorm(bool isCentered, size_t results) {
       return call.refuse("normalizes dims " + toString(normalized) +
                          ", which are not the last of " + toString(x->shape));
     how.count = getProduct(normalized, 0, normalized.size());
+    how.momentsShape.assign(x->shape.begin(),
+                            x->shape.end() - static_cast<int64_t>(normalized.size()));
+    how.momentsShape.resize(rank, 1);
     return normalize(call, *x, Lanes(x->shape, listDims(rank - normalized.size(), rank)), how);
   };
 }
@@ -160,6 +165,7 @@ static bool normalizeGroups(Call &call, const Array &x, int64_t groups, Normaliz
     return call.refuse("needs channels that the groups divide");
   how.count = x.shape[1];
   how.inner = getProduct(x.shape, 2, x.shape.size());
+  how.momentsShape = {x.shape[0], groups};
   Lanes lanes({x.shape[0] * groups, x.shape[1] / groups * how.inner}, {1});
   return normalize(call, x, lanes, how);
 }
@@ -205,10 +211,11 @@ static Function batchNorm(BatchNorm at) {
       return false;
     if (x->shape.size() < 2)
       return call.refuse("needs a tensor with channels");
-    if (call.results.size() > 3)
-      return call.refuse("has at most 3 results");
+    if (!call.expectResults(3))
+      return false;
     how.count = x->shape[1];
     how.inner = getProduct(x->shape, 2, x->shape.size());
+    how.momentsShape = {how.count};
     if (trains) {
       Ints dims = listDims(0, x->shape.size());
       dims.erase(dims.begin() + 1);
@@ -226,15 +233,10 @@ static Function batchNorm(BatchNorm at) {
       double scale = 1 / std::sqrt(variance->numbers[channel] + how.epsilon);
       call.result.set(i, normalizeElement(how, x->numbers[i], mean->numbers[channel], scale, i));
     }
-    // Of no use in inference: empty, or what was given.
-    for (size_t k = 1; k < call.results.size(); ++k) {
-      int64_t count = call.results[k].getNumElements();
-      if (count != 0 && count != how.count)
-        return call.refuse("gives a mean and a deviation a channel");
-      for (int64_t c = 0; c < count; ++c)
-        call.results[k].set(c, k == 1 ? mean->numbers[c]
-                                      : 1 / std::sqrt(variance->numbers[c] + how.epsilon));
-    }
+    // Of no use in inference, and empty.
+    for (size_t k = 1; k < call.results.size(); ++k)
+      if (!call.expectShape({0}, k))
+        return false;
     return true;
   };
 }

@@ -21,8 +21,11 @@ namespace spyre::host {
 template <typename L> static Ints sortLane(const L &lane, bool isDescending) {
   Ints order(lane.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return isDescending ? isBelow(lane[b], lane[a]) : isBelow(lane[a], lane[b]);
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    auto x = lane[a], y = lane[b];
+    if (isDescending ? isBelow(y, x) : isBelow(x, y))
+      return true;
+    return !(isDescending ? isBelow(x, y) : isBelow(y, x)) && a < b;
   });
   return order;
 }
@@ -53,6 +56,7 @@ static bool giveSorted(Call &call, const Array &source, size_t dim, bool isDesce
   for (size_t k = 0; k < call.results.size(); ++k)
     if (!call.expectShape(shape, k))
       return false;
+  size_t positions = givesValues ? 1 : 0;
   Lanes into(shape, {static_cast<int64_t>(dim)});
   return forEachLane(call, source, dim, [&](auto lane, const Lanes &lanes, int64_t l) {
     Ints order = sortLane(lane, isDescending);
@@ -60,7 +64,8 @@ static bool giveSorted(Call &call, const Array &source, size_t dim, bool isDesce
       int64_t place = into.bases[l] + into.offsets[i];
       if (givesValues)
         call.result.copy(place, source, lanes.bases[l] + lanes.offsets[order[i]]);
-      call.results.back().set(place, order[i]);
+      if (call.results.size() > positions)
+        call.results[positions].set(place, order[i]);
     }
   });
 }

@@ -91,7 +91,8 @@ static Function fake(Positions at) {
   return [at](Call &call) {
     const Array &source = call.getArray(0);
     std::optional<Steps> steps = getSteps(call, source, at);
-    if (!steps || (call.results.size() > 1 && !call.expectShape(source.shape, 1)))
+    if (!steps || !call.expectResults(2) ||
+        (call.results.size() > 1 && !call.expectShape(source.shape, 1)))
       return false;
     for (int64_t i = 0, n = source.getNumElements(); i < n; ++i) {
       size_t channel = steps->getChannel(i);

@@ -137,7 +137,7 @@ static Function extreme(bool isLargest, Where where, std::vector<Give> gives) {
           call.refuse("has no element to choose from");
           return;
         }
-        for (size_t k = 0; k < gives.size(); ++k) {
+        for (size_t k = 0; k < call.results.size(); ++k) {
           int64_t place = findExtreme(lane, isLargest && gives[k] != Give::Smallest);
           if (gives[k] == Give::Index)
             call.results[k].set(i, place);
@@ -221,7 +221,7 @@ static Function moments(Moments what) {
           squares += std::norm(lane[k] - mean);
         double variance = squares / std::max(n - correction, 0.0);
         call.result.set(i, what.isRoot ? std::sqrt(variance) : variance);
-        if (what.givesMean)
+        if (call.results.size() > 1)
           call.results[1].set(i, mean);
       }
     });

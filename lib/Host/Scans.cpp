@@ -62,7 +62,8 @@ static Function extreme(bool isLargest) {
           bestPosition = i;
         }
         call.result.copy(place, source, best);
-        call.results[1].set(place, bestPosition);
+        if (call.results.size() > 1)
+          call.results[1].set(place, bestPosition);
       }
     });
   };

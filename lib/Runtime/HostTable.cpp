@@ -72,8 +72,7 @@ std::optional<std::string> HostTable::call(const HostInvocation &invocation) {
   size_t next = 0;
   for (const HostArgument &argument : invocation.call.arguments)
     arguments.push_back(toArgument(argument, invocation.arrays, next));
-  // One a result of the operation up to the last that is read; what nobody reads has the
-  // first one's type, which a function that cannot make it that way refuses.
+  // One a result of the operation up to the last that is read.
   std::vector<host::ResultType> types;
   const std::vector<HostOutput> &outputs = invocation.call.outputs;
   auto getPosition = [](const HostOutput &output) {
@@ -83,7 +82,7 @@ std::optional<std::string> HostTable::call(const HostInvocation &invocation) {
   for (const HostOutput &output : outputs) {
     if (getPosition(output) >= kMostResults)
       return "a result number beyond all operations";
-    types.resize(std::max(types.size(), getPosition(output) + 1));
+    types.resize(std::max(types.size(), getPosition(output) + 1), {HostType::Float32, {}, false});
   }
   for (const HostOutput &output : outputs)
     types[getPosition(output)] = {output.array.dtype, output.array.shape};

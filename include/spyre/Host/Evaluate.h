@@ -110,6 +110,9 @@ private:
 struct ResultType {
   HostType dtype = HostType::Float32;
   std::vector<int64_t> shape;
+  /// False for a result that nobody reads: its type need not be known, and what is given for
+  /// it has no meaning. Such results at the end may be left out.
+  bool isWanted = true;
 };
 
 /// True if the operation \p name ("aten.tril") can be computed here.

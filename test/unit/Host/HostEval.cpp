@@ -10,7 +10,8 @@
 // "results": [{"dtype": ..., "shape": [...]}]}. Arguments are null, booleans, integers,
 // floats ("nan", "inf" and "-inf" as {"float": text}), texts, lists, and arrays as {"dtype":
 // ..., "shape": [...], "bytes": hexadecimal}. An answer: {"results": [hexadecimal, ...]} or
-// {"refused": reason}. With --list it writes the names that are known.
+// {"refused": reason}. A result that is null is not wanted. With --list it writes the names that
+// are known.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,8 +74,11 @@ static Document answer(const Document &call) {
     arguments.push_back(toArgument(argument));
   std::vector<host::ResultType> types;
   for (const Document &result : call["results"])
-    types.push_back({parseHostType(result["dtype"].get<std::string>()).value(),
-                     result["shape"].get<std::vector<int64_t>>()});
+    if (result.is_null())
+      types.push_back({HostType::Float32, {}, false});
+    else
+      types.push_back({parseHostType(result["dtype"].get<std::string>()).value(),
+                       result["shape"].get<std::vector<int64_t>>(), true});
   auto results = host::evaluate(call["function"].get<std::string>(), arguments, types);
   if (auto *why = std::get_if<std::string>(&results))
     return {{"refused", *why}};
