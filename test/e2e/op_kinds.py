@@ -393,7 +393,104 @@ def attention_of_distant_keys(draw):
     return (lambda q, k, v: F.scaled_dot_product_attention(q, k, v)), [queries, keys, draw.normal(1, 1, columns, width)]
 
 
+# --- norms of any order, hyperbolic functions, sums of products ---------------
+
+
+def norm_of_order(order):
+    def build(draw):
+        shape = draw.shape()
+        dim, keep = some_dim(draw, shape), bool(draw.random.integers(2))
+        values = draw.normal(*shape)
+        values[along(dim, slice(None))[:-1] + (0,)] = 0.0 if order > 0 else 2.0
+        return (lambda x: torch.linalg.vector_norm(x, order, dim, keep)), [values]
+
+    return build
+
+
+def norm_of_large(draw):
+    """The third powers are beyond f32's sums of 16-bit numbers, the norm is not."""
+    shape = draw.shape()
+    return (lambda x: torch.linalg.vector_norm(x, 3, -1)), [draw.wide(*shape) * 2.0**-2]
+
+
+def norm_of_zeros(draw):
+    shape = draw.shape()
+    return (lambda x: torch.linalg.vector_norm(x * 0, 3, 0)), [draw.normal(*shape)]
+
+
+def norm_of_all(draw):
+    return (lambda x: torch.linalg.vector_norm(x, 3)), [draw.normal(*draw.shape())]
+
+
+def of_one(function, scale=1.0):
+    return lambda draw: (function, [draw.normal(*draw.shape(), scale=scale)])
+
+
+def of_two(function, scale=1.0):
+    def build(draw):
+        shape = draw.shape()
+        other = shape[-1:] if draw.random.integers(2) else (*shape[:-1], 1)
+        return function, [draw.normal(*shape, scale=scale), draw.normal(*other, scale=scale)]
+
+    return build
+
+
+def fmin_of_specials(draw):
+    shape = draw.shape()
+    x, y = draw.normal(*shape), draw.normal(*shape)
+    x[draw.bools(*shape, share=0.2)] = float("nan")
+    x[draw.bools(*shape, share=0.1)] = -INF
+    y[draw.bools(*shape, share=0.2)] = INF
+    return torch.fmin, [x, y]
+
+
+def finite_of_specials(draw):
+    shape = draw.shape()
+    x = draw.wide(*shape)
+    for special in (INF, -INF, float("nan"), 65504.0):
+        x[draw.bools(*shape, share=0.1)] = special
+    return torch.isfinite, [x]
+
+
+def sum_of_products(draw):
+    rows, inner = draw.shape(2, 65)
+    batch, columns = int(draw.random.choice((1, 2, 5))), draw.size(33)
+    beta, alpha = [(1.0, 1.0), (0.0, 2.0), (0.5, -1.0)][int(draw.random.integers(3))]
+    arrays = [
+        draw.normal(rows, columns),
+        draw.normal(batch, rows, inner, scale=inner**-0.5),
+        draw.normal(batch, inner, columns),
+    ]
+    return (lambda c, a, b: torch.addbmm(c, a, b, beta=beta, alpha=alpha)), arrays
+
+
+def bilinear(draw):
+    rows, left = draw.shape(2, 33)
+    right, outs = int(draw.random.choice((1, 5, 31))), int(draw.random.choice((1, 3)))
+    arrays = [draw.normal(rows, left), draw.normal(rows, right), draw.normal(outs, left, right), draw.normal(outs)]
+    return F.bilinear, arrays
+
+
 OPERATIONS = {
+    "norm3": norm_of_order(3),
+    "norm5": norm_of_order(5),
+    "norm_half": norm_of_order(0.5),
+    "norm_one_and_half": norm_of_order(1.5),
+    "norm_between": norm_of_order(2.3),
+    "norm_minus3": norm_of_order(-3),
+    "norm0": norm_of_order(0),
+    "norm3_wide": norm_of_large,
+    "norm3_zeros": norm_of_zeros,
+    "norm3_all": norm_of_all,
+    "sinh": of_one(torch.sinh),
+    "sinh_small": of_one(torch.sinh, 2.0**-6),
+    "cosh": of_one(torch.cosh, 2.0),
+    "logaddexp": of_two(torch.logaddexp),
+    "logaddexp_apart": of_two(torch.logaddexp, 16.0),
+    "fmin": fmin_of_specials,
+    "isfinite": finite_of_specials,
+    "addbmm": sum_of_products,
+    "bilinear": bilinear,
     "flip": flip,
     "flip_all": flip_all,
     "flip_softmax": flip_softmax,
