@@ -82,12 +82,23 @@ static Value buildGelu(Lowering &l, const Arithmetic &m, Value x) {
   return {};
 }
 
+/// What |x| exceeds \p bound by, else 0: a condition for select in f32, which has no
+/// comparisons.
+static Value buildExcess(const Arithmetic &m, Value x, double bound) {
+  return m.maximum(m.sub(m.unary("abs", x), bound), 0.0);
+}
+
 // exp(x) - 1 = tanh(x/2) (exp(x) + 1): no cancellation near 0, -1 for -inf.
-// f32 has no tanh; there the difference is exact to 2^-24.
+// f32 has no tanh; there the difference is exact to 2^-24, and below 1/4 the series up to
+// x^6 is taken, within 1e-7 of it.
 static Value buildExpm1(Lowering &, const Arithmetic &m, Value x) {
   Value exponential = m.unary("exp", x);
-  if (!isHalf(m.element))
-    return m.sub(exponential, 1.0);
+  if (!isHalf(m.element)) {
+    Value series = m.add(m.mul(x, 1.0 / 6), 1.0);
+    for (double divisor : {5.0, 4.0, 3.0, 2.0})
+      series = m.add(m.mul(m.mul(x, series), 1.0 / divisor), 1.0);
+    return m.select(buildExcess(m, x, 0.25), m.sub(exponential, 1.0), m.mul(x, series));
+  }
   return m.mul(m.unary("tanh", m.mul(x, 0.5)), m.add(exponential, 1.0));
 }
 
@@ -322,19 +333,14 @@ static Value buildCosh(Lowering &, const Arithmetic &m, Value x) {
   return m.mul(m.add(m.unary("exp", x), m.unary("exp", m.unary("neg", x))), 0.5);
 }
 
-// (exp(x) - exp(-x)) / 2, and x + x^3/6 (within 2e-6 of it) where that cancels. In f32; what
-// is small is asked of the operand as it came, since f32 has no comparison.
-static LogicalResult lowerSinh(Lowering &l) {
-  Type type = l.getDeviceType();
-  Value x = type ? l.getAs(0, type) : Value();
-  if (!x)
-    return failure();
-  Arithmetic here(l, type), m(l, l.b.getF32Type());
-  Value isSmall = here.compare("lesserthan", here.unary("abs", x), 0.125);
-  x = m.widen(x);
+// (exp(x) - exp(-x)) / 2, and the series up to x^7 below 1/2, where that cancels: within
+// 1e-8 of it.
+static Value buildSinh(Lowering &, const Arithmetic &m, Value x) {
   Value difference = m.sub(m.unary("exp", x), m.unary("exp", m.unary("neg", x)));
-  Value series = m.add(x, m.mul(m.mul(m.mul(x, x), x), 1.0 / 6.0));
-  return l.replaceWith(m.convert(m.select(isSmall, series, m.mul(difference, 0.5)), type));
+  Value square = m.mul(x, x), series = m.add(m.mul(square, 1.0 / 42), 1.0);
+  for (double divisor : {20.0, 6.0})
+    series = m.add(m.mul(m.mul(square, series), 1.0 / divisor), 1.0);
+  return m.select(buildExcess(m, x, 0.5), m.mul(difference, 0.5), m.mul(x, series));
 }
 
 // log(exp(a) + exp(b)) = max(a, b) + log(1 + exp(-|a - b|)), a softplus.
@@ -350,9 +356,16 @@ static LogicalResult lowerLogaddexp(Lowering &l) {
 }
 
 // log(1 + x) = x log(w) / (w - 1) for w = 1 + x as rounded (the quotient varies slowly, so
-// the rounding of w does not matter), and x where w is 1. Where w is large it is x.
+// the rounding of w does not matter), and x where w is 1. Where w is large it is x. The
+// logarithm has 16 bits only: in f32, w is rounded to the 10 bits of its operand first (by
+// Dekker's splitting), so that both see the same w.
 static Value buildLog1p(Lowering &, const Arithmetic &m, Value x) {
-  Value w = m.add(x, 1.0), excess = m.sub(w, 1.0);
+  Value w = m.add(x, 1.0);
+  if (!isHalf(m.element)) {
+    Value product = m.mul(w, 0x1p14 + 1);
+    w = m.sub(product, m.sub(product, w));
+  }
+  Value excess = m.sub(w, 1.0);
   Value result = m.mul(x, m.div(m.unary("log", w), excess));
   return m.select(excess, result, x);
 }
@@ -530,6 +543,7 @@ void torch_lowering::addComposites(HandlerTable &table) {
       {"torch.aten.expm1", buildExpm1},
       {"torch.aten.exp2", buildExp2, true},
       {"torch.aten.cosh", buildCosh, true},
+      {"torch.aten.sinh", buildSinh, true},
       {"torch.aten.log2", buildLog2},
       {"torch.aten.log10", buildLog10},
       {"torch.aten.log1p", buildLog1p},
@@ -546,7 +560,6 @@ void torch_lowering::addComposites(HandlerTable &table) {
     table[entry.torch] =
         onTensor(entry.isWide ? inF32(entry.formula) : atResultType(entry.formula));
   table["torch.aten.glu"] = onTensor(lowerGlu);
-  table["torch.aten.sinh"] = onTensor(lowerSinh);
   table["torch.aten.logaddexp"] = onTensor(lowerLogaddexp);
   table["torch.aten.round"] = onTensor(lowerRound);
   table["torch.aten.pow.Tensor_Scalar"] = onTensor(lowerPow);

@@ -145,19 +145,29 @@ static LogicalResult lowerClamp(Lowering &l, int lowOperand, int highOperand) {
   return l.replaceWith(x);
 }
 
-// The smaller one, and the number beside a NaN, which 16 bits hold as the largest of all. In
-// f32 a NaN wins. fmax would need a NaN below all others.
-static LogicalResult lowerFmin(Lowering &l) {
+// The smaller (or larger) one of two numbers, and the number beside a NaN. In 16 bits a NaN
+// is the largest number of all, and so beside the point; for fmax it would have to be the
+// smallest. In f32, where a NaN wins, each operand gives way to the other one where it is a
+// NaN, or the infinity that loses anyway: there its product with 0 is no 0.
+static LogicalResult lowerFminmax(Lowering &l, bool isMin) {
   Type type = l.getDeviceType();
-  if (type && !isHalf(type))
-    return l.refuse("a NaN wins the device's minimum of f32 numbers");
+  if (type && isHalf(type) && !isMin)
+    return l.refuse("asks for NaN, which the device does not tell from infinity");
   Value x = type ? getOperandIn(l, 0, type) : Value();
   Value y = x ? getOperandIn(l, 1, type) : Value();
-  return y ? l.replaceWith(Arithmetic(l, type).minimum(x, y)) : failure();
+  if (!y)
+    return failure();
+  Arithmetic m(l, type);
+  StringRef opFunc = isMin ? "minimum" : "maximum", other = isMin ? "maximum" : "minimum";
+  if (isHalf(type))
+    return l.replaceWith(m.apply(opFunc, {x, y}));
+  auto loses = [&](Value value) { return m.mul(m.apply(other, {value, 0.0}), 0.0); };
+  return l.replaceWith(m.apply(opFunc, {m.select(loses(x), y, x), m.select(loses(y), x, y)}));
 }
 
 void torch_lowering::addPointwise(HandlerTable &table) {
-  table["torch.aten.fmin"] = onTensor(lowerFmin);
+  table["torch.aten.fmin"] = onTensor([](Lowering &l) { return lowerFminmax(l, true); });
+  table["torch.aten.fmax"] = onTensor([](Lowering &l) { return lowerFminmax(l, false); });
   for (const Unary &entry : kUnary)
     table[entry.torch] = [&entry](Lowering &l) { return lowerUnary(l, entry.opFunc); };
   for (const Binary &entry : kBinary)

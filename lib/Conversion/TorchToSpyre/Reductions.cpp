@@ -178,28 +178,31 @@ constexpr Norm kNorms[] = {
 };
 } // namespace
 
-/// x^exponent for x in [0, 1], in f32; multiples of one half by products, others by the
-/// logarithm: of what lies near 0 little is left.
-static Value buildFractionPower(const Arithmetic &m, Value x, double exponent) {
-  double whole = std::floor(exponent);
-  if (exponent != whole && exponent != whole + 0.5)
-    return m.select(x, m.unary("exp", m.mul(m.unary("log", x), exponent)), 0.0);
-  Value power = whole > 0 ? buildPower(m, x, static_cast<unsigned>(whole)) : Value();
-  if (exponent == whole)
-    return power;
-  Value root = m.unary("sqrt", x);
-  return power ? m.mul(power, root) : root;
+/// x^exponent for x >= 0 and an exponent above 0: whole powers by products, the rest by
+/// square roots, as many as the result has bits. No logarithm, which has 16 bits only.
+static Value buildRealPower(const Arithmetic &m, Value x, double exponent, int bits) {
+  double whole = std::floor(exponent), rest = exponent - whole;
+  Value result = whole > 0 ? buildPower(m, x, static_cast<unsigned>(whole)) : Value();
+  for (Value root = x; rest > 0 && bits > 0; --bits) {
+    root = m.unary("sqrt", root);
+    rest *= 2;
+    if (rest < 1)
+      continue;
+    rest -= 1;
+    result = result ? m.mul(result, root) : root;
+  }
+  return result ? result : m.constant(1.0);
 }
 
 // Any other order p: with M the largest |x| (the smallest for p < 0), M (sum (|x|/M)^p)^(1/p),
-// which no size of x overflows. The sum s is at least 1, so its root by the logarithm, which
-// has 16 bits, is off by log(s)/p u; where s^(1/p) can be raised to p by products, one step of
-// Newton's method squares that error.
+// which no size of x overflows.
 static Value buildGeneralNorm(Lowering &l, Value x, double order, ReducedDims dims) {
   Type type = getTensorType(x).getElementType();
   Arithmetic here(l, type), m(l, l.b.getF32Type());
   dims.keepDims = true;
   double p = std::abs(order);
+  // A power that is left out is off by 2^-bits log(x), which is 17 at most for f16.
+  int bits = isHalf(type) ? 18 : 28;
   x = here.unary("abs", x);
   Value extreme = buildReduced(l, order > 0 ? "max" : "min", x, dims);
   if (!extreme)
@@ -207,17 +210,8 @@ static Value buildGeneralNorm(Lowering &l, Value x, double order, ReducedDims di
   x = m.widen(x);
   extreme = m.widen(extreme);
   Value ratio = order > 0 ? m.div(x, extreme) : m.div(extreme, x);
-  Value sum = buildReduced(l, "sum", buildFractionPower(m, ratio, p), dims);
-  Value root;
-  if (double inverse = 1.0 / p; inverse == std::floor(inverse)) {
-    root = buildPower(m, sum, static_cast<unsigned>(inverse));
-  } else {
-    root = m.unary("exp", m.mul(m.unary("log", sum), 1.0 / p));
-    if (p == std::floor(p)) {
-      Value excess = m.sub(m.div(sum, buildPower(m, root, static_cast<unsigned>(p))), 1.0);
-      root = m.add(root, m.mul(m.mul(root, excess), 1.0 / p));
-    }
-  }
+  Value sum = buildReduced(l, "sum", buildRealPower(m, ratio, p, bits), dims);
+  Value root = buildRealPower(m, sum, 1.0 / p, bits);
   Value norm = order > 0 ? m.mul(extreme, root) : m.div(extreme, root);
   return m.select(extreme, norm, 0.0);
 }
