@@ -55,10 +55,11 @@ def test_dtypes_that_a_sample_names_become_float64():
     assert module(*arguments)[0].dtype == torch.float64
 
 
-def test_written_arguments_stay():
+def test_written_arguments_are_no_results():
     call = call_of(torch.Tensor.add_, torch.ones(3), 1)
-    call.module(*call.arguments)
+    program = callcases.program_of(lambda scale: call)
     assert torch.equal(call.arguments[0], torch.ones(3))
+    assert len(program.outputs) == 1 and "-> !torch.vtensor<[3],f32> {" in program.text
 
 
 @pytest.mark.parametrize(
@@ -67,6 +68,7 @@ def test_written_arguments_stay():
         (torch.equal, torch.ones(2), "no-tensor"),
         (lambda x, y: x.to_sparse(), torch.ones(2), "no-dense-tensor"),
         (lambda x, y: y, torch.ones(2).to_sparse(), "no-dense-tensor"),
+        (lambda x, y: x, torch.ones(2, dtype=torch.complex32), "no-format"),
     ],
 )
 def test_what_no_program_can_return(function, x, key):
@@ -81,8 +83,10 @@ def test_operations_that_draw():
         return torch.bernoulli(x)
 
     assert callcases.program_of(lambda scale: call_of(seeded, torch.full((4, 8), 0.5))).info["random"]
-    assert callcases.is_random("rand_like") and not callcases.is_random("add.Tensor")
-    assert not callcases.is_random("no_such_operation")
+    # Marked as one that draws, but it does so with dropout only.
+    q = torch.randn(1, 2, 4, 8)
+    attention = torch.nn.functional.scaled_dot_product_attention
+    assert not callcases.program_of(lambda scale: call_of(attention, q, q, q)).info["random"]
 
 
 def test_the_same_sample_every_time():

@@ -11,6 +11,7 @@ import json
 import stat
 import sys
 import textwrap
+import types
 
 import outcomes
 
@@ -46,7 +47,9 @@ def test_table_of_made_up_runs(tmp_path, capsys):
     (tmp_path / "cases.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
     found = zip(names, ("right", "refused", "timeout", "skipped"))
     results = tmp_path / "results.json"
-    results.write_text(json.dumps([{"case": name, "outcome": outcome} for name, outcome in found]))
+    rows = [{"case": name, "outcome": outcome, "reason": ""} for name, outcome in found]
+    rows[0] |= {"device_ops": 3, "host_calls": {"aten.sort": 1}}
+    results.write_text(json.dumps(rows))
     tool = tmp_path / "bin" / "spyre-compile"
     tool.parent.mkdir()
     tool.write_text(f"#!{sys.executable}\nimport sys\nsys.stderr.write({REFUSAL!r})\nsys.exit(1)\n")
@@ -54,13 +57,36 @@ def test_table_of_made_up_runs(tmp_path, capsys):
     assert outcomes.main([f"made={results}={tmp_path}", "--build", str(tmp_path)]) == 0
     table = capsys.readouterr().out
     expected = """\
-        | made | 3 | 1 | 1 | 0 | 1 |
-        | `sort` | 1 | 1 | 1 | 0 | 1 |
-        | `neg` | 0 | 1 | 1 | 0 | 1 |
+        | made | 3 | 1 | 1 | 0 | 1 | 0 | 75 % |
+        | `sort` | 1 | 1 | 1 | 0 | 1 | 1 |
+        | `neg` | 0 | 1 | 1 | 0 | 1 | 0 |
     """
     for line in textwrap.dedent(expected).splitlines():
         assert line in table
     assert table.index("`sort`") < table.index("`neg`")
+
+
+def test_host_calls_that_a_class_does_not_allow_are_blamed():
+    row = {"outcome": "refused", "reason": "class 'device' does not allow the host calls: aten.sort, prims.sum"}
+    case = types.SimpleNamespace(load=lambda: (types.SimpleNamespace(text=TEXT), "superdsc"))
+    assert outcomes.examine("no tool", case, row)[1:] == ({"sort", "sum"}, None)
+
+
+def test_table_of_calls(tmp_path, capsys):
+    rows = [
+        {"case": "a/0", "group": "a", "outcome": "right", "device_ops": 2, "host_calls": {}},
+        {"case": "b/0", "group": "b", "outcome": "right", "device_ops": 1, "host_calls": {"aten.sort": 2}},
+        {"case": "b/1", "group": "b", "outcome": "wrong", "device_ops": 1, "host_calls": {}},
+        {"case": "c/0", "group": "c", "outcome": "skipped", "device_ops": None, "host_calls": None},
+    ]
+    (tmp_path / "calls.json").write_text(json.dumps(rows))
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "spyre-compile").touch()
+    assert outcomes.main([f"calls={tmp_path / 'calls.json'}", "--build", str(tmp_path)]) == 0
+    text = capsys.readouterr().out
+    assert "| calls | 3 | 2 | 0 | 1 | 0 | 1 | 67 % |" in text
+    assert "| `b` | 2 | 1 | 0 | 1 | 0 | 0 | 50 % |" in text
+    assert "on the device alone: `a`." in text and "`c`" not in text
 
 
 def test_wrong_usage(tmp_path, capsys):

@@ -80,7 +80,7 @@ class Module(torch.nn.Module):
         if wide:
             is_float = lambda leaf: isinstance(leaf, torch.dtype) and leaf.is_floating_point
             self.leaves = [torch.float64 if is_float(leaf) else leaf for leaf in leaves]
-        self.copies = function.__name__.endswith("_") if hasattr(function, "__name__") else False
+        self.copies = False
 
     def forward(self, *arguments):
         leaves = list(self.leaves)
