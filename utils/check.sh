@@ -49,7 +49,7 @@ parts() {
   cat <<TABLE
 lit|quick|lit|$llvm_bin/lit -sv "$SPYRE_ROOT/test" --param build="$SPYRE_BUILD" --param llvm_tools="$llvm_bin" --param python="$python" -j $SPYRE_JOBS
 unit|quick|ctest|ctest --test-dir "$SPYRE_BUILD" --output-on-failure -j $SPYRE_JOBS
-runners|quick|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance" --ignore="$conformance/test_bad_input.py" --ignore="$conformance/test_failed_writes.py" --ignore="$conformance/test_outcomes_of_sets.py"
+runners|quick|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance" --ignore="$conformance/test_bad_input.py" --ignore="$conformance/test_failed_writes.py" --ignore="$conformance/test_outcomes_of_sets.py" --ignore="$conformance/test_outcomes_of_calls.py"
 bad-input|quick|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance/test_bad_input.py" "$conformance/test_failed_writes.py"
 fuzz|quick|summary|"$python" "$SPYRE_ROOT/test/fuzz/mutate.py" --count 250
 fuzz-targets|quick|summary|"$python" "$SPYRE_ROOT/test/fuzz/run_targets.py" --build "$SPYRE_BUILD" --runs 20000 --seconds 20 --artifacts "$logs/fuzz"
@@ -72,6 +72,7 @@ tier2-O2|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tie
 tier2-O0|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O0
 tier2-O2-cores1|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2 --cores 1
 outcomes|long|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance/test_outcomes_of_sets.py"
+calls|long|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance/test_outcomes_of_calls.py"
 layers|long|summary|"$python" "$SPYRE_ROOT/test/e2e/generate_layers.py" --count 200 --jobs $SPYRE_JOBS --out "$logs/layers" --run --no-host --jobs $SPYRE_JOBS
 TABLE
   echo "python|quick|pytest|\"$python\" -m pytest -q -p no:cacheprovider \"$SPYRE_ROOT/python/test\" --ignore=\"$SPYRE_ROOT/python/test/test_transformers.py\""
@@ -106,10 +107,10 @@ finish() {
 }
 
 started=$SECONDS
-# Two of the long parts need PyTorch or more; the others do without.
+# Some of the long parts need PyTorch or more; the others do without.
 more=()
 if [ "$quick" = 0 ] || [ "${#only[@]}" -gt 0 ]; then
-  is_wanted layers && more+=(--torch)
+  if is_wanted layers || is_wanted outcomes || is_wanted calls; then more+=(--torch); fi
   is_wanted transformers && more+=(--transformers)
 fi
 "$SPYRE_ROOT/utils/install-deps.sh" ${more[@]+"${more[@]}"} || { say "installing failed"; failed=1; finish; }
