@@ -160,7 +160,8 @@ def program_of(make, max_elements=0):
     if made and all(name.startswith(_UNWRITTEN) for name in made):
         raise opcalls.Skip("unwritten", ", ".join(made))
     outputs = [(name(out), export.stored(out)) for out in outs]
-    refs = [ref.numpy() if ref is not None and out.is_floating_point() else None for out, ref in zip(outs, refs)]
+    floats = [ref is not None and out.is_floating_point() and ref.is_floating_point() for out, ref in zip(outs, refs)]
+    refs = [ref.double().numpy() if usable else None for ref, usable in zip(refs, floats)]
     info = {
         "inputs": [{"dtype": name(x), "shape": list(x.shape)} for x in call.arguments],
         "random": draws(call),
