@@ -549,6 +549,15 @@ def test_the_package_must_be_there(tmp_path, monkeypatch, capsys):
     assert "--host=torch: " in capsys.readouterr().err
 
 
+def test_casts_among_host_operations():
+    program = programs.Program("", info={"cls": "mixed", "host_ops": ["convert si64->f32", "gather"]})
+    calls = {"prims.convert_element_type": 1, "aten.gather": 2}
+    assert programs.check_host_calls(program, calls, False) is None
+    assert "aten.add.Tensor" in programs.check_host_calls(program, {**calls, "aten.add.Tensor": 1}, False)
+    program.info["host_ops"] = ["gather"]
+    assert "convert_element_type" in programs.check_host_calls(program, calls, False)
+
+
 def test_forms_and_second_sizes_are_cases(capsys):
     assert programs.main([str(DATA / "models"), "--list", "--only", "mlp_dynamic_batch"]) == 0
     assert capsys.readouterr().out.split() == [
