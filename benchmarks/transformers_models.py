@@ -40,7 +40,7 @@ class Model:
     settings: dict
     inputs: Callable  # (torch) -> keyword arguments
     result: str = "logits"
-    attention: str = "sdpa"
+    attention: str = ""  # else what transformers chooses: scaled_dot_product_attention where a model can
     base: str = ""  # what is compiled of it, else all
     wide: str = "float64"  # of the reference
 
@@ -218,14 +218,14 @@ MODELS = [
     Model("GPT-NeoX", "GPTNeoXConfig", "GPTNeoXForCausalLM", {key: value for key, value in DECODER.items() if key != "num_key_value_heads"}, tokens),
     Model("OPT", "OPTConfig", "OPTForCausalLM", {"vocab_size": VOCABULARY, "hidden_size": 128, "ffn_dim": 256, "num_hidden_layers": 2, "num_attention_heads": 4, "max_position_embeddings": 64, "word_embed_proj_dim": 128, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "use_cache": False}, tokens),
     Model("BLOOM", "BloomConfig", "BloomForCausalLM", {"vocab_size": VOCABULARY, "hidden_size": 128, "n_layer": 2, "n_head": 4, "use_cache": False}, tokens, attention="eager"),
-    Model("Mamba", "MambaConfig", "MambaForCausalLM", {"vocab_size": VOCABULARY, "hidden_size": 64, "state_size": 8, "num_hidden_layers": 2, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "use_cache": False}, tokens, attention=""),
+    Model("Mamba", "MambaConfig", "MambaForCausalLM", {"vocab_size": VOCABULARY, "hidden_size": 64, "state_size": 8, "num_hidden_layers": 2, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "use_cache": False}, tokens),
     Model("BERT", "BertConfig", "BertModel", ENCODER, masked_tokens, "last_hidden_state"),
     Model("BERT, eager attention", "BertConfig", "BertForMaskedLM", ENCODER, masked_tokens, attention="eager"),
     Model("DistilBERT", "DistilBertConfig", "DistilBertModel", {"vocab_size": VOCABULARY, "dim": 128, "hidden_dim": 256, "n_layers": 2, "n_heads": 4, "max_position_embeddings": 64}, masked_tokens, "last_hidden_state"),
     Model("RoBERTa", "RobertaConfig", "RobertaModel", {**ENCODER, "pad_token_id": 1}, masked_tokens, "last_hidden_state"),
     Model("ALBERT", "AlbertConfig", "AlbertModel", {**ENCODER, "embedding_size": 64}, masked_tokens, "last_hidden_state"),
     Model("ELECTRA", "ElectraConfig", "ElectraModel", {**ENCODER, "embedding_size": 64}, masked_tokens, "last_hidden_state"),
-    Model("MPNet", "MPNetConfig", "MPNetModel", {**ENCODER, "pad_token_id": 1}, masked_tokens, "last_hidden_state", attention=""),
+    Model("MPNet", "MPNetConfig", "MPNetModel", {**ENCODER, "pad_token_id": 1}, masked_tokens, "last_hidden_state"),
     Model("DeBERTa-v2", "DebertaV2Config", "DebertaV2Model", {**ENCODER, "relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": 16, "norm_rel_ebd": "layer_norm", "share_att_key": True}, masked_tokens, "last_hidden_state", attention="eager"),
     Model("ModernBERT", "ModernBertConfig", "ModernBertModel", {**ENCODER, "bos_token_id": 1, "eos_token_id": 2, "cls_token_id": 1, "sep_token_id": 2, "global_attn_every_n_layers": 2, "local_attention": 8}, masked_tokens, "last_hidden_state"),
     Model("T5 encoder", "T5Config", "T5EncoderModel", T5, masked_tokens, "last_hidden_state", attention="eager"),
@@ -258,9 +258,8 @@ def run(model):
     import torch
 
     sys.path[:0] = [str(ROOT / "examples")]
-    from comparison import error, widened
-
     import spyre_mlir.dynamo as dynamo
+    from comparison import error, widened
 
     module, inputs = model.make()
     with torch.no_grad():
@@ -295,7 +294,10 @@ def is_right(row):
 
 def run_apart(model):
     """As `run`, in a process that may crash."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), os.environ.get("PYTHONPATH", "")])}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), os.environ.get("PYTHONPATH", "")]),
+    }
     command = [sys.executable, __file__, "--in-process", "--only", f"={model.name}", "--json", "/dev/stdout", "--quiet"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=SECONDS)
@@ -338,7 +340,7 @@ def table(rows, version):
         "",
         f"Models of [transformers](https://github.com/huggingface/transformers) {version} from tiny configurations (hidden size 128, two layers) with random weights in float16, compiled",
         'unmodified with `torch.compile(model, backend="spyre")`. Errors are the largest difference from the same model in float64 with the same rounded weights, by',
-        "the root mean square of the result; beside it is that of PyTorch's own float16. The device computes in DL16, which has one bit less than float16. Attention is PyTorch's `scaled_dot_product_attention` if nothing else is said.",
+        "the root mean square of the result; beside it is that of PyTorch's own float16. The device computes in DL16, which has one bit less than float16. Attention is what the library chooses, mostly PyTorch's `scaled_dot_product_attention`, if nothing else is said.",
         "",
         "Made by `python benchmarks/transformers_models.py --write` (`utils/install-deps.sh --transformers`); `python/test/test_transformers.py` runs the same models.",
         "",
@@ -361,7 +363,10 @@ def table(rows, version):
     good = [row for row in rows if "failed" not in row]
     device, host = (sum(row[key] for row in good) for key in ("device", "host"))
     right = sum(map(is_right, rows))
-    out += ["", f"{right} of {len(rows)} models right; {device / max(device + host, 1):.1%} of their {device + host} operations on the device."]
+    out += [
+        "",
+        f"{right} of {len(rows)} models right; {device / max(device + host, 1):.1%} of their {device + host} operations on the device.",
+    ]
     out += ["", "## Why operations run on the host", "", "| operation | times | reason |", "|---|---:|---|"]
     for (operation, reason), count in counts.most_common():
         out.append(f"| `{operation}` | {count} | {reason.splitlines()[0].replace('|', '/')} |")

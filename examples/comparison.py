@@ -12,9 +12,8 @@
 import copy
 import textwrap
 
-import torch
-
 import spyre_mlir.dynamo as dynamo
+import torch
 
 
 def widened(value, dtype=torch.float64):

@@ -34,7 +34,9 @@ class CNN(torch.nn.Module):
         self.pool = torch.nn.MaxPool2d(2)
         self.residual = Residual(channels)
         self.narrow = torch.nn.Conv2d(channels, 2 * channels, 1)
-        self.head = torch.nn.Sequential(torch.nn.Linear(2 * channels, 128), torch.nn.ReLU(), torch.nn.Linear(128, classes))
+        self.head = torch.nn.Sequential(
+            torch.nn.Linear(2 * channels, 128), torch.nn.ReLU(), torch.nn.Linear(128, classes)
+        )
 
     def forward(self, pictures):
         x = self.pool(F.relu(self.stem(pictures)))

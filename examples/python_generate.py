@@ -16,10 +16,9 @@ import sys
 import time
 
 import comparison
+import spyre_mlir.dynamo as dynamo
 import torch
 import torch.nn.functional as F
-
-import spyre_mlir.dynamo as dynamo
 
 
 @dataclasses.dataclass(frozen=True)
@@ -165,7 +164,9 @@ def main(argv=None):
     compiled = torch.compile(model, backend="spyre", dynamic=False)
     got, got_logits, times = generate(model, compiled, prompt, options.tokens)
     print(dynamo.summary())
-    print(f"first call {times[0]:.2f} s, second {times[min(1, len(times) - 1)]:.2f} s, then {1000 * min(times):.1f} ms a token")
+    print(
+        f"first call {times[0]:.2f} s, second {times[min(1, len(times) - 1)]:.2f} s, then {1000 * min(times):.1f} ms a token"
+    )
     told = slice(options.prompt, None)
     return comparison.report_tokens(got[0, told], got_logits, wanted[0, told], wanted_logits)
 

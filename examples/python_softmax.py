@@ -11,9 +11,8 @@
 import sys
 
 import comparison
-import torch
-
 import spyre_mlir
+import torch
 
 
 def main():

@@ -13,9 +13,8 @@ import argparse
 import sys
 
 import comparison
-import torch
-
 import spyre_mlir.dynamo as dynamo
+import torch
 
 SIZES = {
     "vocab_size": 512,

@@ -317,7 +317,9 @@ class PartitionedGraph:
                     for numbered in getattr(fused, node.target).graph.nodes:
                         if "spyre_number" in numbered.meta:
                             number = numbered.meta["spyre_number"]
-                            self.host.setdefault(self.nodes[number], called.get(number, ["nothing beside it is on the device"])[0])
+                            self.host.setdefault(
+                                self.nodes[number], called.get(number, ["nothing beside it is on the device"])[0]
+                            )
             if not refused:
                 self.called = {self.nodes[number]: reasons for number, reasons in called.items()}
                 for node, part in made.items():

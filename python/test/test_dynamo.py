@@ -119,7 +119,9 @@ def test_weights_are_copied_once(monkeypatch):
 
     rebound = []
     original = CompiledProgram._bind
-    monkeypatch.setattr(CompiledProgram, "_bind", lambda self, i, tensor: (rebound.append(i), original(self, i, tensor)))
+    monkeypatch.setattr(
+        CompiledProgram, "_bind", lambda self, i, tensor: (rebound.append(i), original(self, i, tensor))
+    )
     model = MLP().half()
     f = compiled(model)
     x = torch.randn(16, 64).half()
