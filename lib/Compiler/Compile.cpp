@@ -439,8 +439,7 @@ LogicalResult Compilation::lowerWithHost() {
         }));
       lowered = isSplit && succeeded(lower(/*level=*/1, /*fromTorch=*/true, choice.needsSplit()));
     }
-    bool again =
-        !lowered && isSplit && attempt < kMostAttempts && choice.learn(said, failedParts);
+    bool again = !lowered && isSplit && attempt < kMostAttempts && choice.learn(said, failedParts);
     if (!again) {
       for (Diagnostic &diagnostic : said)
         context.getDiagEngine().emit(std::move(diagnostic));

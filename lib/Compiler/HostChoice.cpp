@@ -39,8 +39,8 @@ static bool isBookkeeping(Operation *op) {
 static bool isDeviceTensor(Type type) {
   std::optional<ArrayRef<int64_t>> shape = torch_reader::getTensorShape(type);
   Type element = torch_reader::getTensorElementType(type);
-  return isa<torch_reader::ValueTensorType>(type) && shape && element &&
-         element.isIntOrFloat() && !llvm::any_of(*shape, ShapedType::isDynamic);
+  return isa<torch_reader::ValueTensorType>(type) && shape && element && element.isIntOrFloat() &&
+         !element.isUnsignedInteger() && !llvm::any_of(*shape, ShapedType::isDynamic);
 }
 
 HostChoice::HostChoice(OwningOpRef<ModuleOp> source, HostPolicy policy)

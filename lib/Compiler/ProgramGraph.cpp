@@ -236,8 +236,9 @@ LogicalResult ProgramReader::addHostCall(mlir::spyre::HostCallOp call) {
        llvm::zip(call.getResults(), call.getNumbers(), call.getItems())) {
     std::optional<runtime::HostArray> array = toHostArray(getName(result), result.getType());
     if (!array)
-      return emitError(call.getLoc()) << "'" << step.function << "' is not supported on the host: "
-                                 << result.getType() << " is no array";
+      return emitError(call.getLoc())
+             << "'" << step.function << "' is not supported on the host: " << result.getType()
+             << " is no array";
     step.outputs.push_back({*array, number, item});
   }
   graph.calls.push_back(std::move(step));
@@ -250,9 +251,9 @@ LogicalResult ProgramReader::describeSignature() {
   for (BlockArgument argument : program.getArguments()) {
     std::optional<runtime::HostArray> array = toHostArray(names[argument], argument.getType());
     if (!array)
-      return emitError(program.getLoc()) << "argument #" << argument.getArgNumber() << ": "
-                                    << argument.getType()
-                                    << " is not supported: it cannot be passed to a program";
+      return emitError(program.getLoc())
+             << "argument #" << argument.getArgNumber() << ": " << argument.getType()
+             << " is not supported: it cannot be passed to a program";
     graph.arguments->push_back(*array);
   }
   graph.resultArrays.emplace();
@@ -263,7 +264,7 @@ LogicalResult ProgramReader::describeSignature() {
     std::optional<runtime::HostArray> array = toHostArray(name, value.getType());
     if (!array)
       return emitError(program.getLoc()) << "result #" << i << ": " << value.getType()
-                                    << " is not supported: a program cannot give it";
+                                         << " is not supported: a program cannot give it";
     graph.resultArrays->push_back(*array);
     std::string source = getName(value);
     if (source != name) {
@@ -431,9 +432,8 @@ void ProgramMaker::copyOut(const std::string &name) {
 }
 
 void ProgramMaker::addHostCall(const runtime::HostCall &call) {
-  runtime::forEachArray(call.arguments, [&](const runtime::HostArgument::Array &array) {
-    copyOut(array.name);
-  });
+  runtime::forEachArray(call.arguments,
+                        [&](const runtime::HostArgument::Array &array) { copyOut(array.name); });
   for (const runtime::HostOutput &output : call.outputs)
     onHost.insert(output.array.name);
   program.steps.push_back({call});

@@ -92,8 +92,8 @@ static spyre_status describe(const HostArray *array, const char *role, spyre_arg
   return guarded([&]() -> std::optional<Error> {
     if (!array || !result)
       return Error{"there is no such argument or result, or a handle is null"};
-    *result = {role, array->name.c_str(), getHostTypeName(array->dtype).data(),
-               array->shape.data(), array->shape.size()};
+    *result = {role, array->name.c_str(), getHostTypeName(array->dtype).data(), array->shape.data(),
+               array->shape.size()};
     return std::nullopt;
   });
 }
@@ -185,8 +185,8 @@ spyre_status spyre_host_value_array(const spyre_host_value *value, spyre_array *
   return guarded([&]() -> std::optional<Error> {
     if (!value || !array || !value->tensor)
       return Error{"the operand is no array"};
-    *array = toArray(*value->tensor,
-                     const_cast<uint8_t *>(std::as_const(value->tensor->data).data()));
+    *array =
+        toArray(*value->tensor, const_cast<uint8_t *>(std::as_const(value->tensor->data).data()));
     return std::nullopt;
   });
 }
@@ -201,9 +201,8 @@ spyre_status spyre_program_run(spyre_device *device, spyre_program *program,
     const Program &described = program->loaded.program;
     if (numArguments != described.arguments.size() || numResults != described.results.size())
       return Error{std::to_string(numArguments) + " arguments and " + std::to_string(numResults) +
-                   " results given, the program has " +
-                   std::to_string(described.arguments.size()) + " and " +
-                   std::to_string(described.results.size())};
+                   " results given, the program has " + std::to_string(described.arguments.size()) +
+                   " and " + std::to_string(described.results.size())};
     std::vector<HostTensor> inputs;
     for (size_t i = 0; i < numArguments; ++i) {
       auto tensor = borrow(described.arguments[i], arguments[i]);
@@ -221,9 +220,9 @@ spyre_status spyre_program_run(spyre_device *device, spyre_program *program,
     if (functions)
       callers.emplace(*functions);
     std::lock_guard lock(device->mutex);
-    auto session = ProgramSession::create(
-        device->runtime, program->loaded,
-        {.keepBuffers = false, .host = callers ? &*callers : nullptr});
+    auto session =
+        ProgramSession::create(device->runtime, program->loaded,
+                               {.keepBuffers = false, .host = callers ? &*callers : nullptr});
     if (auto *error = std::get_if<RunError>(&session))
       return Error{error->message};
     std::vector<HostTensor> made;

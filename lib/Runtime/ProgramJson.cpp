@@ -161,13 +161,13 @@ private:
     if (entry.isString())
       return {entry.getString()};
     if (!entry.isObject())
-      return {entry.getInt(std::numeric_limits<int64_t>::min(),
-                           std::numeric_limits<int64_t>::max())};
+      return {
+          entry.getInt(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max())};
     if (std::optional<Cursor> number = entry.find("float"))
       return {readFloat(*number)};
     std::optional<Cursor> scalar = entry.find("scalar");
-    return {HostArgument::Array{readArray(scalar ? *scalar : entry.at("array")),
-                                scalar.has_value()}};
+    return {
+        HostArgument::Array{readArray(scalar ? *scalar : entry.at("array")), scalar.has_value()}};
   }
 
   static double readFloat(const Cursor &number) {
@@ -308,7 +308,8 @@ void writeStep(const ProgramStep &step, json::Writer &w) {
 std::map<std::string, int64_t> countHostCalls(const Program &program) {
   std::map<std::string, int64_t> counts;
   for (const ProgramStep &step : program.steps)
-    if (const auto *call = std::get_if<HostCall>(&step.content); call && !host::isView(call->function))
+    if (const auto *call = std::get_if<HostCall>(&step.content);
+        call && !host::isView(call->function))
       ++counts[call->function];
   return counts;
 }

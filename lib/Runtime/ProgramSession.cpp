@@ -108,9 +108,9 @@ std::optional<RunError> ProgramSession::prepare() {
     } else {
       const auto &call = std::get<runtime::HostCall>(step.content);
       if (!options.host->knows(call.function))
-        return RunError{Failure::Execution, describeCall(call) +
-                                                " is not supported by the runtime's host functions; "
-                                                "run the program from Python, where PyTorch has it"};
+        return RunError{Failure::Execution,
+                        describeCall(call) + " is not supported by the runtime's host functions; "
+                                             "run the program from Python, where PyTorch has it"};
       action.kind = Action::HostCall;
       action.call = &call;
       forEachArray(call.arguments, [&](const HostArgument::Array &array) {
@@ -190,8 +190,8 @@ std::optional<RunError> ProgramSession::bind(size_t index, const HostTensor &ten
   for (const Action &action : actions) {
     isNeeded |= action.kind == Action::CopyIn && action.array == int(index) &&
                 !buffers[action.buffer].isUploaded;
-    isNeeded |= std::find(action.inputs.begin(), action.inputs.end(), int(index)) !=
-                action.inputs.end();
+    isNeeded |=
+        std::find(action.inputs.begin(), action.inputs.end(), int(index)) != action.inputs.end();
   }
   array.kept = isNeeded ? tensor : HostTensor{};
   array.kept.data.own();
@@ -280,8 +280,8 @@ std::optional<RunError> ProgramSession::runAction(const Action &action,
       return executionError(*error);
     return std::nullopt;
   }
-  if (auto error = runtime.copyIn(*buffer.layout, getTensor(action.array, inputs, made),
-                                  buffer.address))
+  if (auto error =
+          runtime.copyIn(*buffer.layout, getTensor(action.array, inputs, made), buffer.address))
     return RunError{Failure::Arguments, error->message};
   return std::nullopt;
 }

@@ -185,8 +185,8 @@ public:
         HostTensor &tensor = *invocation.outputs[i];
         tensor.data.own();
         const HostOutput &output = invocation.call.outputs[i];
-        outputs.append(nb::make_tuple(showAsNumpy(tensor), getName(tensor.dtype), output.number,
-                                      output.item));
+        outputs.append(
+            nb::make_tuple(showAsNumpy(tensor), getName(tensor.dtype), output.number, output.item));
       }
       function(nb::str(invocation.call.function.c_str()), arguments, outputs);
       return std::nullopt;
@@ -288,8 +288,7 @@ public:
   nb::list getHostReasons() const {
     nb::list result;
     for (const ProgramStep &step : loaded->program.steps)
-      if (const auto *call = std::get_if<HostCall>(&step.content);
-          call && !call->reason.empty())
+      if (const auto *call = std::get_if<HostCall>(&step.content); call && !call->reason.empty())
         result.append(nb::make_tuple(call->function, call->reason, call->location));
     return result;
   }

@@ -125,7 +125,13 @@ def call(function, arguments, outputs):
             if not isinstance(value, torch.Tensor):
                 target.fill_(value)
                 continue
-            if value.shape != target.shape or value.dtype != target.dtype:
+            # The program says what a result is: PyTorch's own shape functions widen some that its kernels
+            # do not, and the importer numbers complex types otherwise.
+            same_kind = (
+                value.is_floating_point() == target.is_floating_point() and value.is_complex() == target.is_complex()
+            )
+            is_exact = value.is_floating_point() or value.is_complex()
+            if value.shape != target.shape or (value.dtype != target.dtype and not (same_kind and is_exact)):
                 raise RuntimeError(
                     f"{function} gives {value.dtype} {list(value.shape)}, the program wants {target.dtype} {list(target.shape)}"
                 )

@@ -68,8 +68,7 @@ struct HostArgument {
     std::string name;
     bool isNumber = false; ///< a rank-0 array that is passed as a number
   };
-  std::variant<std::monostate, bool, int64_t, double, std::string, Array,
-               std::vector<HostArgument>>
+  std::variant<std::monostate, bool, int64_t, double, std::string, Array, std::vector<HostArgument>>
       value;
 };
 

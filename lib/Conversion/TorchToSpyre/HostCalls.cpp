@@ -38,20 +38,39 @@ bool torch_lowering::drawsRandomNumbers(Operation *op) {
   name = name.split('.').first;
   name.consume_front("_");
   name.consume_back("_like");
-  return llvm::is_contained({"rand", "randn", "randint", "randperm", "bernoulli", "normal",
-                             "normal_functional", "uniform", "multinomial", "dropout",
-                             "native_dropout", "feature_dropout", "alpha_dropout", "rrelu",
-                             "rrelu_with_noise", "rrelu_with_noise_functional", "exponential",
-                             "cauchy", "geometric", "log_normal", "poisson", "binomial", "random",
-                             "fused_dropout", "standard_gamma", "sample_dirichlet"},
+  return llvm::is_contained({"rand",
+                             "randn",
+                             "randint",
+                             "randperm",
+                             "bernoulli",
+                             "normal",
+                             "normal_functional",
+                             "uniform",
+                             "multinomial",
+                             "dropout",
+                             "native_dropout",
+                             "feature_dropout",
+                             "alpha_dropout",
+                             "rrelu",
+                             "rrelu_with_noise",
+                             "rrelu_with_noise_functional",
+                             "exponential",
+                             "cauchy",
+                             "geometric",
+                             "log_normal",
+                             "poisson",
+                             "binomial",
+                             "random",
+                             "fused_dropout",
+                             "standard_gamma",
+                             "sample_dirichlet"},
                             name);
 }
 
 bool torch_lowering::tellsNaNs(Operation *op) {
   StringRef name = getPlainName(op);
-  if (llvm::is_contained({"aten.isnan", "aten.isinf", "aten.isposinf", "aten.isneginf",
-                          "aten.nan_to_num"},
-                         name))
+  if (llvm::is_contained(
+          {"aten.isnan", "aten.isinf", "aten.isposinf", "aten.isneginf", "aten.nan_to_num"}, name))
     return true;
   StringRef base = name.split('.').second.split('.').first;
   if (!llvm::is_contained({"eq", "ne", "ge", "le"}, base) || op->getNumOperands() < 2)
@@ -174,8 +193,8 @@ static LogicalResult callHost(Operation *op, OpBuilder &builder) {
     return success();
   }
   if (op->getNumRegions() > 0 || writesInPlace(op))
-    return emitError(op->getLoc()) << getPlainName(op)
-                                   << " is not supported: neither device nor host can compute it";
+    return emitError(op->getLoc())
+           << getPlainName(op) << " is not supported: neither device nor host can compute it";
   Arguments arguments(builder);
   SmallVector<Attribute> operands;
   for (Value operand : op->getOperands())
@@ -187,8 +206,8 @@ static LogicalResult callHost(Operation *op, OpBuilder &builder) {
   SmallVector<int64_t> numbers, items;
   for (const Output &output : outputs) {
     if (std::optional<std::string> why = checkResult(output.value.getType()))
-      return emitError(op->getLoc()) << getPlainName(op) << " is not supported on the host: "
-                                     << *why;
+      return emitError(op->getLoc())
+             << getPlainName(op) << " is not supported on the host: " << *why;
     types.push_back(output.value.getType());
     numbers.push_back(output.number);
     items.push_back(output.item);

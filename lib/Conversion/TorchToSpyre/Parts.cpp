@@ -78,7 +78,7 @@ Part torch_lowering::makePart(const Steps &steps, ArrayRef<Operation *> ops) {
 }
 
 func::FuncOp torch_lowering::makeFunction(const Steps &steps, const Part &region, StringRef name,
-                                 OpBuilder &builder) {
+                                          OpBuilder &builder) {
   SmallVector<Type> inputs, outputs;
   for (Value input : region.inputs)
     inputs.push_back(input.getType());
@@ -114,8 +114,10 @@ func::FuncOp torch_lowering::makeFunction(const Steps &steps, const Part &region
   return func;
 }
 
-void torch_lowering::replaceWithCall(func::FuncOp callee, ArrayRef<Operation *> ops, ValueRange inputs,
-                            ArrayRef<std::pair<size_t, unsigned>> outputs, OpBuilder &builder) {
+void torch_lowering::replaceWithCall(func::FuncOp callee, ArrayRef<Operation *> ops,
+                                     ValueRange inputs,
+                                     ArrayRef<std::pair<size_t, unsigned>> outputs,
+                                     OpBuilder &builder) {
   builder.setInsertionPoint(ops.front());
   auto call = func::CallOp::create(builder, ops.front()->getLoc(), callee, inputs);
   for (auto [result, output] : llvm::zip(call.getResults(), outputs))

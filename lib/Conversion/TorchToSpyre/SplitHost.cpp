@@ -39,7 +39,7 @@ using namespace mlir::spyre::torch_lowering;
 namespace {
 /// Operations that stay together, by the first of them.
 struct Group {
-  SmallVector<size_t> steps; ///< in order
+  SmallVector<size_t> steps;             ///< in order
   llvm::SmallSetVector<size_t, 8> after; ///< groups that come first
   bool isHost = false;
 };
@@ -275,8 +275,8 @@ void HostSplitter::sinkViews() {
       for (Operation *user : (*steps)[step]->getUsers()) {
         if (user->hasTrait<OpTrait::IsTerminator>())
           continue;
-        std::optional<size_t> index = steps->getIndex(user->getNumResults() ? user->getResult(0)
-                                                                             : Value());
+        std::optional<size_t> index =
+            steps->getIndex(user->getNumResults() ? user->getResult(0) : Value());
         if (!index)
           continue; // an assertion
         size_t reader = groupIndex[*index];

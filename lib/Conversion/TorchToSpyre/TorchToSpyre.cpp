@@ -182,6 +182,14 @@ public:
     if (handler == table.end())
       return refuse("no device operation and no lowering is known for it");
     std::string why;
+    // Types of L1 have no signs.
+    auto isUnsigned = [](Type type) {
+      Type element = torch_reader::getTensorElementType(type);
+      return element && element.isUnsignedInteger();
+    };
+    if (llvm::any_of(op->getOperandTypes(), isUnsigned) ||
+        llvm::any_of(op->getResultTypes(), isUnsigned))
+      return refuse("the device has no unsigned integers");
     for (Value operand : op->getOperands())
       if (isValueTensor(operand.getType()) && !convertTensorType(operand.getType(), &why))
         return refuse(why);

@@ -261,9 +261,7 @@ struct Caller {
   std::string asked;
   bool fails = false;
 
-  static int knows(void *, const char *function) {
-    return std::string(function) != "aten.unknown";
-  }
+  static int knows(void *, const char *function) { return std::string(function) != "aten.unknown"; }
   static spyre_status call(void *user, const spyre_host_call *call, char *message,
                            size_t capacity) {
     auto *caller = static_cast<Caller *>(user);
@@ -306,7 +304,8 @@ TEST_F(CApi, ProgramsCallTheCallersFunctions) {
 
   float in[2] = {1, 2}, out[2] = {0, 0};
   int64_t shape[1] = {2};
-  spyre_array x = {"float32", shape, 1, in, sizeof(in)}, y = {"float32", shape, 1, out, sizeof(out)};
+  spyre_array x = {"float32", shape, 1, in, sizeof(in)},
+              y = {"float32", shape, 1, out, sizeof(out)};
   Caller caller;
   spyre_host_functions functions = {&Caller::knows, &Caller::call, &caller};
   ASSERT_EQ(spyre_program_run(device, program, &functions, &x, 1, &y, 1), SPYRE_OK)

@@ -228,8 +228,9 @@ TEST(HostCallJson, ErrorsSayWhereAndWhat) {
   };
   check(R"({"step": "host_call", "function": "f", "arguments": [{"array": "in7"}], "outputs": []})",
         "/steps/0/arguments/0/array", "unknown array \"in7\"");
-  check(R"({"step": "host_call", "function": "f", "arguments": [[{"float": "many"}]], "outputs": []})",
-        "/steps/0/arguments/0/0/float", "\"many\" is no number");
+  check(
+      R"({"step": "host_call", "function": "f", "arguments": [[{"float": "many"}]], "outputs": []})",
+      "/steps/0/arguments/0/0/float", "\"many\" is no number");
   check(R"({"step": "host_call", "function": "f", "arguments": [1.5], "outputs": []})",
         "/steps/0/arguments/0", "");
   check(R"({"step": "host_call", "function": "f", "arguments": [], "outputs": [

@@ -31,7 +31,8 @@ static LogicalResult verifyArgument(HostCallOp op, Attribute argument, llvm::Bit
   auto number = dyn_cast<IntegerAttr>(argument);
   if (number && number.getType().isIndex()) {
     if (number.getInt() < 0 || number.getInt() >= static_cast<int64_t>(used.size()))
-      return op.emitOpError() << "argument names input " << number.getInt() << " of " << used.size();
+      return op.emitOpError() << "argument names input " << number.getInt() << " of "
+                              << used.size();
     used.set(number.getInt());
     return success();
   }
