@@ -189,8 +189,13 @@ static LogicalResult markWeights(ModuleOp module, ArrayRef<unsigned> positions) 
   return success();
 }
 
-/// True if \p module has operations of torch.
+/// True if \p module has operations or arguments of torch.
 static bool isFromTorch(ModuleOp module) {
+  auto isOfTorch = [](Dialect &dialect) { return dialect.getNamespace() == "torch"; };
+  for (auto func : module.getOps<func::FuncOp>())
+    if (llvm::any_of(func.getArgumentTypes(),
+                     [&](Type type) { return isOfTorch(type.getDialect()); }))
+      return true;
   return module
       .walk([](Operation *op) {
         bool isTorch = op->getName().getDialectNamespace() == "torch";

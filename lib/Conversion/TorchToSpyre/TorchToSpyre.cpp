@@ -187,8 +187,10 @@ public:
       Type element = torch_reader::getTensorElementType(type);
       return element && element.isUnsignedInteger();
     };
-    if (llvm::any_of(op->getOperandTypes(), isUnsigned) ||
-        llvm::any_of(op->getResultTypes(), isUnsigned))
+    bool computes = !torch_reader::isOp(op, torch_reader::names::valueTensorLiteral) &&
+                    !torch_reader::isOp(op, torch_reader::names::assertTensorMetadata);
+    if (computes && (llvm::any_of(op->getOperandTypes(), isUnsigned) ||
+                     llvm::any_of(op->getResultTypes(), isUnsigned)))
       return refuse("the device has no unsigned integers");
     for (Value operand : op->getOperands())
       if (isValueTensor(operand.getType()) && !convertTensorType(operand.getType(), &why))
