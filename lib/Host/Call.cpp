@@ -18,6 +18,9 @@ namespace spyre::host {
 /// Elements of one array at most: as doubles 32 GiB.
 static constexpr int64_t kMaxElements = int64_t(1) << 32;
 
+/// The same of a result that nobody reads.
+static constexpr int64_t kMaxUnwanted = int64_t(1) << 28;
+
 static std::string describe(size_t i, const char *what) {
   return "argument #" + std::to_string(i) + " is no " + what;
 }
@@ -191,8 +194,10 @@ bool Call::expectShape(const Ints &shape, size_t i) {
   if (!isOk())
     return false;
   if (!types[i].isWanted) {
-    if (!countElements(shape))
-      return refuse("a result has too many elements");
+    // No program says that it is to be made: an argument alone does not make it large.
+    std::optional<int64_t> count = countElements(shape);
+    if (!count || *count > kMaxUnwanted)
+      return refuse("a result that is not read has too many elements");
     results[i] = makeArray(types[i].dtype, shape);
     return true;
   }

@@ -264,6 +264,8 @@ static bool trilinear(Call &call) {
 
 void addContractions(Table &table) {
   addAttention(table);
+  addLinearAlgebra(table);
+  addSignals(table);
   table["aten._trilinear"] = trilinear;
   addAll(table, {"aten.mm", "aten._int_mm"}, product(2, 2));
   table["aten.bmm"] = product(3, 3);

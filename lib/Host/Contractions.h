@@ -17,6 +17,8 @@
 namespace spyre::host {
 
 void addAttention(Table &table);
+void addLinearAlgebra(Table &table);
+void addSignals(Table &table);
 
 /// The type that sums of an array's elements are made in.
 HostType getWideType(const Array &array);

@@ -119,8 +119,11 @@ std::variant<std::vector<Array>, std::string> evaluate(std::string_view name,
   auto function = getTable().find(name);
   if (function == getTable().end())
     return quoted + " cannot be computed on the host";
-  if (results.empty())
-    return quoted + ": has no result";
+  // Of an operation that only checks something.
+  static const ResultType nothing{HostType::Float32, {}, false};
+  bool hasResults = !results.empty();
+  if (!hasResults)
+    results = std::span(&nothing, 1);
   for (size_t i = 0; i < arguments.size(); ++i)
     if (std::string why = checkArgument(arguments[i]); !why.empty())
       return quoted + ": argument #" + std::to_string(i) + " " + why;
@@ -134,6 +137,8 @@ std::variant<std::vector<Array>, std::string> evaluate(std::string_view name,
     Call call(arguments, made, results);
     if (!function->second(call))
       return quoted + ": " + call.getReason();
+    if (!hasResults)
+      made.clear();
     return made;
   } catch (const std::bad_alloc &) {
     return quoted + ": there is not enough memory for its result";

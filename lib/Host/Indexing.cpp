@@ -298,6 +298,9 @@ static bool write(Call &call, const Array &self, const View &view, const Array &
       int64_t place = view.places[i];
       T value = from[getSource(static_cast<int64_t>(i))];
       into[place] = counts[place]++ ? combineTwo(how, into[place], value) : value;
+      // One after another in the array's type, as PyTorch adds.
+      if constexpr (std::is_same_v<T, double>)
+        into[place] = roundTo(self.dtype, into[place]);
     }
     if (how != Combine::Mean)
       return;

@@ -187,6 +187,25 @@ static bool repeatEach(Call &call) {
          });
 }
 
+/// Each position as often as the argument says at it.
+static bool listRepeats(Call &call) {
+  const Array &repeats = call.getArray(0);
+  if (!call.isOk() || repeats.shape.size() != 1 || !repeats.isInteger() ||
+      call.result.shape.size() != 1)
+    return call.refuse("needs one dim of integers");
+  int64_t next = 0, end = call.result.shape[0];
+  for (size_t i = 0; i < repeats.integers.size(); ++i) {
+    int64_t times = repeats.integers[i];
+    if (times < 0 || times > end - next)
+      return call.refuse("the repeats do not add up to the result's " + std::to_string(end) +
+                         " elements");
+    for (int64_t k = 0; k < times; ++k)
+      call.result.set(next++, static_cast<int64_t>(i));
+  }
+  return next == end || call.refuse("the repeats do not add up to the result's " +
+                                    std::to_string(end) + " elements");
+}
+
 static bool slice(Call &call) {
   const Array &source = call.getArray(0);
   size_t dim = call.getDim(1, source.shape.size(), 0);
@@ -333,13 +352,16 @@ static bool unfold(Call &call) {
   const Array &source = call.getArray(0);
   size_t dim = call.getDim(1, source.shape.size());
   int64_t size = call.getInt(2), step = call.getInt(3);
-  if (!call.isOk() || source.shape.empty() || size < 0 || size > source.shape[dim] || step < 1)
+  int64_t extent = source.shape.empty() ? 1 : source.shape[dim];
+  if (!call.isOk() || size < 0 || size > extent || step < 1)
     return call.refuse("needs a size within the dim and a step of at least 1");
   Ints shape = source.shape;
-  shape[dim] = (shape[dim] - size) / step + 1;
+  if (!shape.empty())
+    shape[dim] = (extent - size) / step + 1;
   shape.push_back(size);
   return call.expectShape(shape) && gather(call, source, [&](Ints &at) {
-           at[dim] = at[dim] * step + at.back();
+           if (at.size() > 1)
+             at[dim] = at[dim] * step + at.back();
            at.pop_back();
            return true;
          });
@@ -407,6 +429,7 @@ void addMovement(Table &table) {
   addAll(table, {"aten.expand", "aten.broadcast_to", "aten.expand_as"}, spread(false));
   addAll(table, {"aten.repeat", "aten.tile"}, spread(true));
   table["aten.repeat_interleave.self_int"] = repeatEach;
+  table["aten.repeat_interleave.Tensor"] = listRepeats;
   table["aten.slice.Tensor"] = slice;
   table["aten.narrow"] = narrow;
   table["aten.select.int"] = selectOne;

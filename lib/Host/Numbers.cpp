@@ -41,7 +41,17 @@ static bool getSize(Call &call) {
   return true;
 }
 
+/// Argument 0 holds, or the text says what does not.
+static bool checkTruth(Call &call) {
+  if (call.getNumber(0) != 0 || !call.isOk())
+    return call.isOk();
+  std::string text = call.getText(1);
+  return call.refuse(text.empty() ? "an assertion of the program does not hold" : text);
+}
+
 void addNumbers(Table &table) {
+  addAll(table, {"aten._assert_scalar", "aten._assert_async", "aten._assert_async.msg"},
+         checkTruth);
   addAll(table,
          {"aten.Int.Tensor", "aten.Int.float", "aten.Int.bool", "aten.Int.Scalar",
           "aten.Float.Tensor", "aten.Float.Scalar", "aten.Float.int", "aten.Bool.Tensor",

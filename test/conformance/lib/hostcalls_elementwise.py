@@ -272,6 +272,9 @@ calls(
 )
 calls("aten.Int.bool", ANYTHING, lambda t: True)
 calls("aten.Bool.int aten.Float.int aten.sqrt.int", ANYTHING, lambda t: 3, lambda t: 0)
+calls("aten._assert_scalar", ANYTHING, lambda t: (1, "text"))
+calls("aten._assert_async", REAL, lambda t: torch.ones(1).to(t.dtype))
+calls("aten._assert_async.msg", REAL, lambda t: (torch.ones(1).to(t.dtype), "text"))
 calls("aten.numel", ANY, lambda t: t(3, 4))
 calls("aten.size.int", ANY, lambda t: (t(3, 4), -1))
 for dtype_name, left, right in (("int", -7, 2), ("float", 2.5, -1.5), ("float_int", 2.5, 3), ("int_float", 3, 2.5)):

@@ -78,6 +78,8 @@ calls("aten.diag_embed", ANY, lambda t: t(2, 3), lambda t: (t(2, 3), 1), lambda 
 calls("aten.as_strided", ANY, lambda t: (t(4, 5), [2, 3], [3, 2]), lambda t: (t(4, 5), [2, 2, 2], [0, 5, 1], 4))
 calls("aten.flip", ANY, lambda t: (t(2, 3, 4), [0, -1]), lambda t: (t(2, 3), []))
 calls("aten.roll", ANY, lambda t: (t(3, 4), [2]), lambda t: (t(3, 4), [1, -6], [0, 1]))
+calls("aten.unfold", ANY, lambda t: (t(), 0, 1, 1), lambda t: (t(), 0, 0, 1))
+calls("aten.repeat_interleave.Tensor", [torch.int32, torch.int64], lambda t: t(5, low=0, high=4))
 calls("aten.unfold", ANY, lambda t: (t(7, 3), 0, 3, 2), lambda t: (t(3, 7), -1, 2, 1))
 calls("aten.tril aten.triu", ANY, lambda t: t(3, 4), lambda t: (t(2, 4, 3), 1), lambda t: (t(4, 4), -2))
 calls(

@@ -47,8 +47,15 @@ TEST(BadInput, ArraysAndTypesThatAreNone) {
             "'aten.zeros': a result has too many elements");
   EXPECT_EQ(whyNot("aten.bernoulli", {}, HostType::Float32, {1}),
             "'aten.bernoulli' cannot be computed on the host");
-  auto none = evaluate("aten.relu", {}, std::span<const ResultType>());
-  EXPECT_EQ(std::get<std::string>(none), "'aten.relu': has no result");
+}
+
+TEST(BadInput, Assertions) {
+  auto check = [](bool holds) {
+    std::vector<Argument> arguments = {holds, "u0 >= 2"};
+    return evaluate("aten._assert_scalar", arguments, std::span<const ResultType>());
+  };
+  EXPECT_TRUE(std::get<std::vector<Array>>(check(true)).empty());
+  EXPECT_EQ(std::get<std::string>(check(false)), "'aten._assert_scalar': u0 >= 2");
 }
 
 TEST(BadInput, ShapesThatDoNotFit) {
