@@ -19,7 +19,7 @@ namespace spyre::host {
 static constexpr int64_t kMaxElements = int64_t(1) << 32;
 
 /// The same of a result that nobody reads.
-static constexpr int64_t kMaxUnwanted = int64_t(1) << 28;
+static constexpr int64_t kMaxUnwanted = int64_t(1) << 26;
 
 static std::string describe(size_t i, const char *what) {
   return "argument #" + std::to_string(i) + " is no " + what;

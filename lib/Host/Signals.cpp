@@ -54,7 +54,7 @@ static std::vector<Complex> getTurns(int64_t n, bool isInverse) {
 }
 
 /// Lengths whose largest prime factor makes more work than this are refused.
-static constexpr int64_t kMaxWork = int64_t(1) << 36;
+static constexpr int64_t kMaxWork = int64_t(1) << 34;
 
 /// \p n times the sum of its prime factors.
 static int64_t getWork(int64_t n) {

@@ -47,6 +47,8 @@ TEST(BadInput, ArraysAndTypesThatAreNone) {
             "'aten.zeros': a result has too many elements");
   EXPECT_EQ(whyNot("aten.bernoulli", {}, HostType::Float32, {1}),
             "'aten.bernoulli' cannot be computed on the host");
+  EXPECT_EQ(std::get<std::string>(evaluate("aten.relu", {}, std::span<const ResultType>())),
+            "'aten.relu': has no result that is read");
 }
 
 TEST(BadInput, Assertions) {
