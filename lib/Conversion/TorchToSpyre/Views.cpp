@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
+#include "spyre/Dialect/Torch/IR/TorchOps.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
 
@@ -193,7 +194,17 @@ static LogicalResult lowerLiteral(Lowering &l) {
   return l.replaceWith(ConstantOp::create(l.b, l.loc, type, typed));
 }
 
+/// Without an index it shows all there is; indices are tensors, and the device addresses by
+/// numbers that are known.
+static LogicalResult lowerIndex(Lowering &l) {
+  std::optional<OperandRange> indices = torch_reader::getListElements(l.op->getOperand(1));
+  if (!indices || !llvm::all_of(*indices, torch_reader::isNone))
+    return l.refuse("its indices are tensors");
+  return lowerCopy(l);
+}
+
 void torch_lowering::addViews(HandlerTable &table) {
+  table["torch.aten.index.Tensor"] = onTensor(lowerIndex);
   table["torch.aten.permute"] = onTensor(lowerPermute);
   table["torch.aten.transpose.int"] = onTensor(lowerTranspose);
   table["torch.aten.t"] = onTensor(lowerTranspose);

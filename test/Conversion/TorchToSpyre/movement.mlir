@@ -67,3 +67,15 @@ func.func @slice_scatter(%x: !torch.vtensor<[5],f16>, %y: !torch.vtensor<[2],f16
   %0 = torch.aten.slice_scatter %x, %y, %int0, %int1, %int3, %int1 : !torch.vtensor<[5],f16>, !torch.vtensor<[2],f16>, !torch.int, !torch.int, !torch.int, !torch.int -> !torch.vtensor<[5],f16>
   return %0 : !torch.vtensor<[5],f16>
 }
+
+// -----
+
+// No index shows everything.
+// CHECK-LABEL: func.func @no_index(
+// CHECK-NEXT: return %arg0
+func.func @no_index(%x: !torch.vtensor<[4,64],f16>) -> !torch.vtensor<[4,64],f16> {
+  %none = torch.constant.none
+  %0 = torch.prim.ListConstruct %none : (!torch.none) -> !torch.list<optional<vtensor>>
+  %1 = torch.aten.index.Tensor %x, %0 : !torch.vtensor<[4,64],f16>, !torch.list<optional<vtensor>> -> !torch.vtensor<[4,64],f16>
+  return %1 : !torch.vtensor<[4,64],f16>
+}
