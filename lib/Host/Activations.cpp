@@ -137,10 +137,24 @@ static bool randomLeaky(Call &call) {
                         [&](auto y) { return y > 0 ? y : y * static_cast<decltype(y)>(slope); });
 }
 
+/// By what was drawn in training, else by the slope in the middle.
+static bool randomLeakyBackward(Call &call) {
+  bool trains = call.getBool(5, false);
+  double lower = call.getNumber(3), upper = call.getNumber(4), slope = (lower + upper) / 2;
+  if (!call.isOk())
+    return false;
+  if (trains && upper - lower > 1e-6)
+    return map<Floats, 2>(call, {0, 2}, [](auto grad, auto noise) { return grad * noise; });
+  return map<Floats, 2>(call, {0, 1}, [&](auto grad, auto x) {
+    return x > 0 ? grad : grad * static_cast<decltype(x)>(slope);
+  });
+}
+
 void addActivations(Table &table) {
   table["aten.gelu"] = gelu;
   table["aten.glu"] = glu;
   table["aten.prelu"] = prelu;
+  table["aten.rrelu_with_noise_backward"] = randomLeakyBackward;
   table["aten.rrelu_with_noise_functional"] = randomLeaky;
   addAll(table, {"aten.dropout", "aten.native_dropout"}, dropout);
   table["aten._prelu_kernel"] = binary<Floats>([](auto x, auto w) { return x > 0 ? x : x * w; });

@@ -236,6 +236,38 @@ static Function convolution(Positions at, std::optional<bool> isTransposed) {
   };
 }
 
+/// \p source with dim d of the result from dim order[d].
+static Array permuted(const Array &source, const Ints &order) {
+  Ints shape, strides, dense = getStrides(source.shape);
+  for (int64_t dim : order) {
+    shape.push_back(source.shape[dim]);
+    strides.push_back(dense[dim]);
+  }
+  Array result = makeArray(source.dtype, shape);
+  Odometer at(shape);
+  for (int64_t i = 0, n = result.getNumElements(); i < n; ++i, at.advance())
+    result.copy(i, source, getIndex(strides, at.get()));
+  return result;
+}
+
+/// Time, batch, channels; the weight's dims are time, in, out.
+static bool timeFirstConvolution(Call &call) {
+  const Array &input = call.getArray(0), &weight = call.getArray(1), &bias = call.getArray(2);
+  int64_t padding = call.getInt(3, 0);
+  if (!call.isOk() || input.shape.size() != 3 || weight.shape.size() != 3 ||
+      call.result.shape.size() != 3)
+    return call.refuse("needs tensors of rank 3");
+  std::vector<Argument> arguments = {permuted(input, {1, 2, 0}), permuted(weight, {2, 1, 0}), bias,
+                                     Ints{1}, Ints{padding}};
+  const Ints &shape = call.result.shape;
+  auto product =
+      evaluate("aten.conv1d", arguments, call.result.dtype, {shape[1], shape[2], shape[0]});
+  if (auto *why = std::get_if<std::string>(&product))
+    return call.refuse(*why);
+  call.result = permuted(std::get<Array>(product), {2, 0, 1});
+  return true;
+}
+
 //===----------------------------------------------------------------------===//
 // Windows as columns
 //===----------------------------------------------------------------------===//
@@ -316,6 +348,7 @@ void addConvolutions(Table &table) {
   addAll(table,
          {"aten.conv_transpose1d", "aten.conv_transpose2d.input", "aten.conv_transpose3d.input"},
          convolution({4, 7, 5, 6}, true));
+  table["aten.conv_tbc"] = timeFirstConvolution;
   table["aten.im2col"] = unfold(false);
   table["aten.col2im"] = unfold(true);
 }

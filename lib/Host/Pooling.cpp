@@ -146,6 +146,34 @@ static Function adaptiveMaxPool(size_t rank) {
   };
 }
 
+/// Each element of argument 0 is added where its index says in its channel of argument 1.
+static Function maxPoolBackward(size_t rank) {
+  return [rank](Call &call) {
+    const Array &grad = call.getArray(0), &source = call.getArray(1), &index = call.getArray(7);
+    std::optional<Ints> input = getSpatial(call, source, rank),
+                        output = input ? getSpatial(call, grad, rank) : std::nullopt;
+    if (!output || !call.expectShape(source.shape))
+      return false;
+    int64_t inputs = getProduct(*input, 0, rank), outputs = getProduct(*output, 0, rank);
+    if (index.shape != grad.shape || !index.isInteger() || !grad.isFloat() ||
+        getProduct(grad.shape, 0, grad.shape.size() - rank) !=
+            getProduct(source.shape, 0, source.shape.size() - rank))
+      return call.refuse("needs an index for every element, and the operand's channels");
+    Array sums = makeArray(HostType::Float64, source.shape);
+    for (int64_t i = 0, n = grad.getNumElements(); i < n; ++i) {
+      int64_t place = index.integers[i];
+      if (place < 0 || place >= inputs)
+        return call.refuse("index " + std::to_string(place) +
+                           " is out of bounds for a channel of " + std::to_string(inputs) +
+                           " elements");
+      sums.numbers[i / outputs * inputs + place] += grad.numbers[i];
+    }
+    for (int64_t i = 0, n = source.getNumElements(); i < n; ++i)
+      call.result.copy(i, sums, i);
+    return true;
+  };
+}
+
 //===----------------------------------------------------------------------===//
 // The mean
 //===----------------------------------------------------------------------===//
@@ -217,6 +245,8 @@ void addPooling(Table &table) {
   table["aten.max_pool1d_with_indices"] = maxPool(1, 2);
   table["aten.max_pool2d_with_indices"] = maxPool(2, 2);
   table["aten.max_pool3d_with_indices"] = maxPool(3, 2);
+  table["aten.max_pool2d_with_indices_backward"] = maxPoolBackward(2);
+  table["aten.max_pool3d_with_indices_backward"] = maxPoolBackward(3);
   table["aten.adaptive_max_pool1d"] = adaptiveMaxPool(1);
   table["aten.adaptive_max_pool2d"] = adaptiveMaxPool(2);
   table["aten.adaptive_max_pool3d"] = adaptiveMaxPool(3);

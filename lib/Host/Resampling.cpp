@@ -136,6 +136,45 @@ static Function upsample(Method method, size_t rank, Upsampling at) {
   };
 }
 
+/// Each element of argument 0 is added to what nearest neighbours made it of.
+static Function nearestBackward(size_t rank) {
+  return [rank](Call &call) {
+    const Array &grad = call.getArray(0);
+    Ints shape = call.getInts(2);
+    if (!call.expectShape(shape))
+      return false;
+    if (grad.shape.size() != rank + 2 || shape.size() != rank + 2 || !grad.isFloat() ||
+        grad.shape[0] != shape[0] || grad.shape[1] != shape[1])
+      return call.refuse("needs floats, and an operand of the result's batch and channels");
+    std::vector<Ints> places(rank);
+    for (size_t d = 0; d < rank; ++d) {
+      double factor = call.getNumber(3 + d, 0);
+      for (int64_t o = 0; o < grad.shape[d + 2]; ++o) {
+        int64_t place =
+            getTaps(Method::Nearest, o, shape[d + 2], grad.shape[d + 2], false, factor, false)[0]
+                .place;
+        if (place < 0)
+          return call.refuse("the result is empty");
+        places[d].push_back(place);
+      }
+    }
+    if (!call.isOk())
+      return false;
+    Array sums = makeArray(HostType::Float64, shape);
+    Ints strides = getStrides(shape);
+    Odometer at(grad.shape);
+    for (int64_t i = 0, n = grad.getNumElements(); i < n; ++i, at.advance()) {
+      int64_t place = at.get()[0] * strides[0] + at.get()[1] * strides[1];
+      for (size_t d = 0; d < rank; ++d)
+        place += places[d][at.get()[d + 2]] * strides[d + 2];
+      sums.numbers[place] += grad.numbers[i];
+    }
+    for (int64_t i = 0, n = sums.getNumElements(); i < n; ++i)
+      call.result.copy(i, sums, i);
+    return true;
+  };
+}
+
 //===----------------------------------------------------------------------===//
 // Grids
 //===----------------------------------------------------------------------===//
@@ -241,6 +280,9 @@ void addResampling(Table &table) {
                              Entry{"aten.upsample_trilinear3d.vec", Method::Linear, 3},
                              Entry{"aten.upsample_bicubic2d.vec", Method::Cubic, 2}})
     table[entry.name] = upsample(entry.method, entry.rank, {2, 3, true});
+  table["aten.upsample_nearest1d_backward"] = nearestBackward(1);
+  table["aten.upsample_nearest2d_backward"] = nearestBackward(2);
+  table["aten.upsample_nearest3d_backward"] = nearestBackward(3);
   table["aten.grid_sampler_2d"] = sampleGrid;
   table["aten.grid_sampler"] = sampleGrid;
 }

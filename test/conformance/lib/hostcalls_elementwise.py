@@ -61,6 +61,12 @@ calls("aten.softplus", FLOATS, lambda t: (t(3, 5), 0.7, 1.5))
 calls("aten.glu", FLOATS, lambda t: t(3, 6), lambda t: (t(4, 3), 0))
 calls("aten.prelu aten._prelu_kernel", FLOATS, lambda t: (t(2, 3, 4), t(1)))
 calls("aten.prelu", FLOATS, lambda t: (t(2, 3, 4), t(3)), lambda t: (t(3), t(1)))
+calls(
+    "aten.rrelu_with_noise_backward",
+    FLOATS,
+    lambda t: (t(3, 5), t(3, 5), t(3, 5), 0.1, 0.3, True, False),
+    lambda t: (t(3, 5), t(3, 5), t(3, 5), 0.1, 0.3, False, False),
+)
 calls("aten.rrelu_with_noise_functional", [SINGLE, DOUBLE], lambda t: (t(3, 5), t(3, 5)))
 calls("aten.dropout aten.native_dropout", FLOATS, lambda t: (t(3, 5), 0.5, False))
 

@@ -116,6 +116,7 @@ calls(
     tolerance=8,
 )
 calls("aten.conv_transpose3d.input", [SINGLE], lambda t: (t(1, 2, 3, 3, 3), t(2, 2, 2, 2, 2)), tolerance=8)
+calls("aten.conv_tbc", FLOATS, lambda t: (t(7, 2, 3), t(3, 3, 4), t(4), 1), tolerance=8)
 calls(
     "aten.im2col",
     FLOATS,
@@ -214,6 +215,18 @@ for rank in (1, 2, 3):
     )
 calls("aten.max_pool1d_with_indices", FLOATS, lambda t: (t(2, 3, 9), [3], [2], [1], [2], True), special=True)
 
+calls(
+    "aten.max_pool2d_with_indices_backward",
+    FLOATS,
+    lambda t: (t(2, 2, 3), t(2, 4, 6), [2, 2], [2, 2], [0, 0], [1, 1], False, t.index(2, 2, 3, below=24)),
+    tolerance=2,
+)
+calls(
+    "aten.max_pool3d_with_indices_backward",
+    [SINGLE, DOUBLE],
+    lambda t: (t(2, 2, 2, 2), t(2, 4, 4, 4), [2] * 3, [2] * 3, [0] * 3, [1] * 3, False, t.index(2, 2, 2, 2, below=64)),
+)
+
 # --- norms -------------------------------------------------------------------
 
 calls(
@@ -298,6 +311,14 @@ for name, rank in (("linear1d", 1), ("bilinear2d", 2), ("trilinear3d", 3), ("bic
         FLOATS,
         lambda t, r=rank: [(t(2, 3, *SIZES[r]), None, a, [f] * r) for f in (2.0, 1.5, 0.5) for a in (False, True)],
         tolerance=6,
+    )
+for rank in (1, 2, 3):
+    calls(
+        f"aten.upsample_nearest{rank}d_backward",
+        FLOATS,
+        lambda t, r=rank: [(t(2, 3, *[7, 9, 4][:r]), [7, 9, 4][:r], [2, 3, *[3, 4, 4][:r]])],
+        lambda t, r=rank: [(t(2, 3, *[6] * r), [6] * r, [2, 3] + [3] * r, *[2.0] * r)],
+        tolerance=4,
     )
 calls(
     "aten.grid_sampler_2d aten.grid_sampler",
