@@ -96,6 +96,16 @@ def test_nan_and_infinity_of_arguments():
     check(lambda a: (a.isnan(), a.isinf(), torch.nan_to_num(a), a == float("inf"), a.half().isnan()), x)
 
 
+def test_nan_that_the_program_writes():
+    x, mask = torch.randn(4, 9).half(), torch.rand(4, 9) > 0.3
+    check(lambda a, m: torch.where(m, a, float("nan")).nanmedian(1).values, x, mask)
+    check(lambda a, m: torch.nansum(a.float().masked_fill(m, float("nan")), 1), x, mask)
+
+
+def test_padding_of_nothing():
+    check(lambda a: torch.nn.functional.pad(a, (1, 1, 0, 1)) * 2, torch.zeros(0, 3, 3).half())
+
+
 def test_without_the_host():
     x = torch.randn(4, 64).half()
     with pytest.raises(spyre_mlir.CompileError, match="erfinv"):

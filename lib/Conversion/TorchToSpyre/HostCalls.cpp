@@ -69,8 +69,8 @@ bool torch_lowering::drawsRandomNumbers(Operation *op) {
 
 bool torch_lowering::tellsNaNs(Operation *op) {
   StringRef name = getPlainName(op);
-  if (llvm::is_contained(
-          {"aten.isnan", "aten.isinf", "aten.isposinf", "aten.isneginf", "aten.nan_to_num"}, name))
+  if (llvm::is_contained({"aten.isnan", "aten.isinf", "aten.isposinf", "aten.isneginf"}, name) ||
+      name.starts_with("aten.nan")) // nan_to_num, nansum, nanmedian, ...
     return true;
   StringRef base = name.split('.').second.split('.').first;
   if (!llvm::is_contained({"eq", "ne", "ge", "le"}, base) || op->getNumOperands() < 2)

@@ -226,6 +226,8 @@ bool HostSplitter::isOnHost(Value value) {
 static bool passesOn(Operation *op) {
   StringRef name = getPlainName(op);
   return isView(op) || isPacking(op) || torch_reader::isOp(op, torch_reader::names::listUnpack) ||
+         makesConstant(op) || name.starts_with("aten.where.") ||
+         name.starts_with("aten.masked_fill.") ||
          llvm::is_contained({"prims.convert_element_type", "aten._to_copy", "aten.to.dtype",
                              "aten.clone", "aten.contiguous", "aten.cat", "aten.stack",
                              "aten.lift_fresh_copy", "aten.__getitem__.t"},

@@ -238,7 +238,8 @@ static void lowerConcat(ConcatOp concat, RewriterBase &rewriter) {
   if (written)
     rewriter.replaceOp(concat, written);
   else // no element at all
-    rewriter.replaceOp(concat, concat.getSources().front());
+    rewriter.replaceOpWithNewOp<ConstantOp>(concat, type,
+                                            DenseElementsAttr::get(type, ArrayRef<Attribute>()));
 }
 
 /// A copy whose source has no other reader: the operation that computes the source
