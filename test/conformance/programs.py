@@ -255,7 +255,8 @@ def compare_outputs(program, got):
         if name not in got:
             return f"no result {name}"
         if program.info.get("random"):
-            difference = tolerance.compare_random(got[name], out, dtype)
+            ranges = program.info.get("ranges")
+            difference = tolerance.compare_random(got[name], out, dtype, ranges[index] if ranges else None)
         else:
             difference = tolerance.compare(got[name], out, dtype, program.refs[index], traits, scale)
         if difference:

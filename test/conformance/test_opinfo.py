@@ -22,7 +22,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 import opinfo  # noqa: E402
 from torch.utils import _pytree  # noqa: E402
 
-from lib import callcases, formats, harness, opcalls, opinfos  # noqa: E402
+from lib import callcases, formats, harness, opcalls, opinfos, tolerance  # noqa: E402
 
 
 def call_of(function, *args, scale=1.0, **kwargs):
@@ -87,6 +87,23 @@ def test_operations_that_draw():
     q = torch.randn(1, 2, 4, 8)
     attention = torch.nn.functional.scaled_dot_product_attention
     assert not callcases.program_of(lambda scale: call_of(attention, q, q, q)).info["random"]
+
+
+def test_where_random_results_lie():
+    program = callcases.program_of(lambda scale: call_of(torch.randint_like, torch.zeros(1), 3, 100))
+    [[low, high]] = program.info["ranges"]
+    assert 3 <= low < high < 100
+    assert tolerance.compare_random(np.float32([90]), np.float32([3]), "float32", [low, high]) is None
+    assert tolerance.compare_random(np.float32([900]), np.float32([3]), "float32", [low, high])
+
+
+def test_arguments_written_unnoticed_are_no_results():
+    mean, var = torch.zeros(2), torch.ones(2)
+    x = torch.arange(12.0).reshape(3, 2, 2)
+    program = callcases.program_of(
+        lambda scale: call_of(torch.native_batch_norm, x, None, None, mean, var, True, 0.5, 0.6)
+    )
+    assert len(program.outputs) == 3 and program.text.split("->")[1].split("{")[0].count("vtensor") == 3
 
 
 def test_the_same_sample_every_time():

@@ -19,6 +19,7 @@ import numpy as np
 from . import formats, harness, inprocess, tolerance, workers
 
 MAX_ELEMENTS = 4_000_000
+DRAWS = 16  # of random results, to know where they lie
 SCALES = (1.0, 0.125, 0.015625)  # of the inputs, until results stay in range
 
 _UNWRITTEN = ("empty", "new_empty")  # operations whose results nobody wrote
@@ -162,9 +163,11 @@ def program_of(make, max_elements=0):
     outputs = [(name(out), export.stored(out)) for out in outs]
     floats = [ref is not None and out.is_floating_point() and ref.is_floating_point() for out, ref in zip(outs, refs)]
     refs = [ref.double().numpy() if usable else None for ref, usable in zip(refs, floats)]
+    ranges = ranges_of(call)
     info = {
         "inputs": [{"dtype": name(x), "shape": list(x.shape)} for x in call.arguments],
-        "random": draws(call),
+        "random": ranges is not None,
+        "ranges": ranges,
     }
     return programs.Program(text, [export.stored(x) for x in call.arguments], outputs, refs, info=info)
 
@@ -180,7 +183,7 @@ def results_of(module, arguments, seed=0):
     given = [argument.clone() for argument in arguments]
     try:
         outs = export.run(module, given)
-        module.copies = module.copies or any(x._version for x in given)
+        module.copies = module.copies or not all(map(same, given, arguments))
     except (opcalls.Unclear, opcalls.Skip):
         raise
     except Exception as error:  # noqa: BLE001 - whatever an operation raises
@@ -201,14 +204,32 @@ def wide_results(call, outs):
     return refs if fit else [None] * len(outs)
 
 
-def draws(call):
-    """True if the results hang on the state of the random generator, which a sample may set itself."""
+def same(a, b):
+    """True if two tensors have the same elements, NaNs included."""
+    import torch
+
+    return a.shape == b.shape and bool(torch.eq(a, b).logical_or(a.isnan() & b.isnan()).all())
+
+
+def draw(call, times):
+    """Results under several seeds, whatever seed a sample sets itself."""
     import torch
 
     with unittest.mock.patch.object(torch, "manual_seed", lambda seed: torch.default_generator):
-        one, other = (results_of(call.module, call.arguments, seed) for seed in (1, 2))
-    same = lambda a, b: a.shape == b.shape and bool(torch.eq(a, b).logical_or(a.isnan() & b.isnan()).all())
-    return not all(map(same, one, other))
+        return [results_of(call.module, call.arguments, seed + 1) for seed in range(times)]
+
+
+def ranges_of(call):
+    """Where results lie that hang on the state of the random generator, or None if none does."""
+    first, other = draw(call, 2)
+    if all(map(same, first, other)):
+        return None
+    result = []
+    for drawn in zip(*draw(call, DRAWS)):
+        values = [float(value) for out in drawn if out.numel() and not out.is_complex() for value in out.aminmax()]
+        values = [value for value in values if value == value]
+        result.append([min(values), max(values)] if values else None)
+    return result
 
 
 def write_reproducer(folder, program):
