@@ -192,6 +192,14 @@ static LogicalResult callHost(Operation *op, OpBuilder &builder) {
     op->getResult(0).replaceAllUsesWith(builder.create(literal)->getResult(0));
     return success();
   }
+  // Without an index it shows its operand.
+  if (getPlainName(op) == "aten.index.Tensor" &&
+      op->getOperand(0).getType() == op->getResult(0).getType())
+    if (std::optional<OperandRange> indices = torch_reader::getListElements(op->getOperand(1));
+        indices && llvm::all_of(*indices, torch_reader::isNone)) {
+      op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+      return success();
+    }
   if (op->getNumRegions() > 0 || writesInPlace(op))
     return emitError(op->getLoc())
            << getPlainName(op) << " is not supported: neither device nor host can compute it";

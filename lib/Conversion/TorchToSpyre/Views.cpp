@@ -200,7 +200,10 @@ static LogicalResult lowerIndex(Lowering &l) {
   std::optional<OperandRange> indices = torch_reader::getListElements(l.op->getOperand(1));
   if (!indices || !llvm::all_of(*indices, torch_reader::isNone))
     return l.refuse("its indices are tensors");
-  return lowerCopy(l);
+  RankedTensorType from = l.getTensorType(0), to = l.getResultType();
+  if (from.getElementType() != to.getElementType() || from.getNumElements() != to.getNumElements())
+    return l.refuse("changes the type");
+  return l.replaceWith(buildReshape(l.b, l.loc, l.getTensor(0), to.getShape()));
 }
 
 void torch_lowering::addViews(HandlerTable &table) {
