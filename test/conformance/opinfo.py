@@ -32,31 +32,26 @@ def dtypes_of(text):
 
 def collect(options):
     """The chosen samples of each operation that fits --only and --group."""
-    pool = inprocess.start(options)
-    try:
-        pairs = [
-            (name, dtype)
-            for dtype in dtypes_of(options.dtype)
-            for name in pool.call("lib.opinfos.names", dtype, timeout=options.timeout)
-            if may_be_wanted(f"{name}/{dtype}", options.only)
-        ]
+    pool = inprocess.start(options, "export", "lib.opinfos:database")
+    pairs = [
+        (name, dtype)
+        for dtype in dtypes_of(options.dtype)
+        for name in pool.call("lib.opinfos.names", dtype, timeout=workers.START_S)
+        if may_be_wanted(f"{name}/{dtype}", options.only)
+    ]
 
-        def cases_of(pair):
-            arguments = (*pair, options.seed, options.max_samples)
-            try:
-                chosen = pool.call("lib.opinfos.choose", *arguments, timeout=min(GENERATE_S, options.timeout))
-            except workers.Died as died:
-                chosen = str(died)
-            if isinstance(chosen, str):
-                return [Case("/".join((*pair, "0")), lambda: callcases.skip("no-samples", chosen), group=pair[0])]
-            return [
-                Case("/".join((*pair, str(n))), lambda n=n: (*pair, n, options.seed), group=pair[0]) for n in chosen
-            ]
+    def cases_of(pair):
+        arguments = (*pair, options.seed, options.max_samples)
+        try:
+            chosen = pool.call("lib.opinfos.choose", *arguments, timeout=min(GENERATE_S, options.timeout))
+        except workers.Died as died:
+            chosen = str(died)
+        if isinstance(chosen, str):
+            return [Case("/".join((*pair, "0")), lambda: callcases.skip("no-samples", chosen), group=pair[0])]
+        return [Case("/".join((*pair, str(n))), lambda n=n: (*pair, n, options.seed), group=pair[0]) for n in chosen]
 
-        with concurrent.futures.ThreadPoolExecutor(options.jobs) as threads:
-            return [case for cases in threads.map(cases_of, pairs) for case in cases]
-    finally:
-        pool.close()
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as threads:
+        return [case for cases in threads.map(cases_of, pairs) for case in cases]
 
 
 def may_be_wanted(prefix, only):

@@ -104,6 +104,9 @@ def test_arguments_written_unnoticed_are_no_results():
         lambda scale: call_of(torch.native_batch_norm, x, None, None, mean, var, True, 0.5, 0.6)
     )
     assert len(program.outputs) == 3 and program.text.split("->")[1].split("{")[0].count("vtensor") == 3
+    evaluated = lambda scale: call_of(torch._native_batch_norm_legit, x, None, None, mean, var, False, 0.5, 0.6)
+    program = callcases.program_of(evaluated)  # its schema says that it writes; it does not
+    assert len(program.outputs) == callcases.count_results(program.text) == 3
 
 
 def test_the_same_sample_every_time():

@@ -61,11 +61,13 @@ def add_host_flag(parser):
     )
 
 
-def start(options):
-    """The processes for a run."""
-    if options.keep:
-        options.keep = str(pathlib.Path(options.keep).resolve())
-    return workers.Workers(options.build, PACKAGE)
+def start(options, *first):
+    """The processes for a run; what `first` names is imported or called before they take cases."""
+    if getattr(options, "processes", None) is None:
+        if options.keep:
+            options.keep = str(pathlib.Path(options.keep).resolve())
+        options.processes = workers.Workers(options.build, PACKAGE, ("torch", "spyre_mlir", *first))
+    return options.processes
 
 
 def flags_of(options, target):

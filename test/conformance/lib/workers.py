@@ -27,7 +27,7 @@ from multiprocessing.connection import Connection
 
 from . import harness
 
-START_S = 120  # to import what a process imports once
+START_S = 300  # to import what a process imports once, on a busy machine
 MAX_RESIDENT = 2 << 30  # bytes; a larger process is replaced after its case
 
 # What may be imported in a process by name.
@@ -57,9 +57,14 @@ def stage(name):
         _connection.send(("stage", name))
 
 
-def serve(descriptor):
-    """Answers calls until the other side is gone."""
+def serve(descriptor, *first):
+    """Answers calls until the other side is gone. first: modules to import before, or `module:function` to call."""
     global _connection
+    for name in first:
+        module, _, function = name.partition(":")
+        module = importlib.import_module(module)
+        if function:
+            getattr(module, function)()
     _connection = Connection(descriptor)
     _connection.send(("ready",))
     while True:
@@ -98,12 +103,12 @@ def resident():
 class Worker:
     """One process with the file that it writes its messages to."""
 
-    def __init__(self, folder, environment):
+    def __init__(self, folder, environment, first=()):
         ours, theirs = socket.socketpair()
         with theirs:
             self.log = tempfile.NamedTemporaryFile(dir=folder, suffix=".log")
             self.process = subprocess.Popen(
-                [sys.executable, "-c", f"from lib import workers; workers.serve({theirs.fileno()})"],
+                [sys.executable, "-c", f"from lib import workers; workers.serve{(theirs.fileno(), *first)}"],
                 stdin=subprocess.DEVNULL,
                 stdout=self.log,
                 stderr=subprocess.STDOUT,
@@ -173,7 +178,8 @@ class Worker:
 class Workers:
     """As many processes as there are calls at a time."""
 
-    def __init__(self, build, package=None):
+    def __init__(self, build, package=None, first=()):
+        self.first = first
         self.folder = tempfile.mkdtemp(prefix="conformance-workers-")
         paths = [*([package] if package else []), *PATHS, *filter(None, [os.environ.get("PYTHONPATH")])]
         self.environment = {
@@ -193,7 +199,7 @@ class Workers:
             worker = self.idle.pop() if self.idle else None
         if worker is None:
             try:
-                worker = Worker(self.folder, self.environment)
+                worker = Worker(self.folder, self.environment, self.first)
             except Died as died:
                 raise harness.UsageError(f"no worker process: {died}") from died
             with self.lock:
