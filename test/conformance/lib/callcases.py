@@ -123,6 +123,7 @@ def judge_call(make, run):
     if run["failing"]:
         write_reproducer(run["failing"], program)  # before, as the process may end in it
     result = programs.judge_here(program, run["flags"], run["keep"], run["no_host"])
+    result.notes = []  # shares() tells of host calls
     if run["failing"] and result.passed is not False:
         shutil.rmtree(run["failing"], ignore_errors=True)
     return result
