@@ -82,6 +82,10 @@ static Function upsample(Method method, size_t rank, Upsampling at) {
     bool alignsCorners = call.getBool(at.alignsCorners, false);
     if (call.isOk() && (source.shape.size() != rank + 2 || source.isComplex()))
       return call.refuse("needs a real tensor of rank " + std::to_string(rank + 2));
+    // PyTorch has kernels of its own for them, which round after every dim.
+    bool isCopy = method == Method::Nearest || method == Method::NearestExact;
+    if (!isCopy && !source.isFloat())
+      return call.refuse("is defined for floats");
     std::vector<double> factors(rank, 0);
     if (at.factorsAreList && call.isGiven(at.factors))
       factors = call.getNumbers(at.factors);
@@ -112,7 +116,6 @@ static Function upsample(Method method, size_t rank, Upsampling at) {
     Ints strides = getStrides(source.shape);
     Odometer walk(shape);
     std::vector<Tap> places, longer;
-    bool isCopy = method == Method::Nearest || method == Method::NearestExact;
     for (int64_t i = 0, n = call.result.getNumElements(); i < n; ++i, walk.advance()) {
       places.assign(1, {walk.get()[0] * strides[0] + walk.get()[1] * strides[1], 1});
       for (size_t d = 0; d < rank; ++d) {
@@ -130,7 +133,7 @@ static Function upsample(Method method, size_t rank, Upsampling at) {
       double sum = 0;
       for (const Tap &tap : places)
         sum += tap.weight * source.getNumber(tap.place);
-      call.result.set(i, source.isInteger() ? std::nearbyint(sum) : sum);
+      call.result.set(i, sum);
     }
     return true;
   };
