@@ -428,8 +428,8 @@ def main(argv=None):
         rows.append(row)
         if not options.quiet:
             print(line(row), flush=True)
-    if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(rows, indent=1) + "\n")
+        if options.json:
+            pathlib.Path(options.json).write_text(json.dumps(rows, indent=1) + "\n")
     if options.write:
         TABLE.write_text(table(rows, transformers.__version__))
     right = sum(map(is_right, rows))

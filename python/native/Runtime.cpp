@@ -23,7 +23,9 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <mutex>
+#include <thread>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -125,13 +127,48 @@ private:
 
 /// A device with the lock that all use of it takes.
 struct NativeDevice {
+  /// What is left of a program.
+  struct Remains {
+    std::unique_ptr<LoadedProgram> loaded;
+    std::unique_ptr<ProgramSession> session; // dies first
+  };
+
   spyre::Device description;
   Runtime runtime;
   std::mutex mutex;
+  std::atomic<std::thread::id> user; ///< the thread that has the lock
+  std::vector<Remains> discarded;    ///< programs that died in a host call of `user`
 
   NativeDevice(spyre::Device device, EmulatorOptions options)
       : description(device), runtime(std::move(device), options) {}
+
+  /// True in a host call: this thread has the device already.
+  bool isInUseHere() const { return user.load() == std::this_thread::get_id(); }
 };
+
+/// The use of a device by this thread. Taken without the GIL, which a host call of the
+/// thread that has the device may wait for.
+class DeviceUse {
+public:
+  explicit DeviceUse(NativeDevice &device) : device(device), lock(device.mutex) {
+    device.user = std::this_thread::get_id();
+  }
+  ~DeviceUse() {
+    device.discarded.clear();
+    device.user = std::thread::id();
+  }
+
+private:
+  NativeDevice &device;
+  std::lock_guard<std::mutex> lock;
+};
+
+/// What a host call may not do, since it would wait for itself.
+void refuseInHostCall(const NativeDevice &device) {
+  if (device.isInUseHere())
+    raise("ExecutionError",
+          "an operation that runs on the host for a program uses the program's device");
+}
 
 std::shared_ptr<NativeDevice> makeDevice(const std::string &name, bool checked, bool countOnly,
                                          unsigned threads, uint64_t seed) {
@@ -240,6 +277,7 @@ public:
       : device(std::move(on)) {
     if (!onHost.is_none())
       host = std::make_unique<PythonHost>(std::move(onHost));
+    refuseInHostCall(*device);
     std::optional<RunError> failure;
     {
       nb::gil_scoped_release release;
@@ -248,7 +286,7 @@ public:
         failure = RunError{Failure::Execution, error->message};
       } else {
         loaded = std::make_unique<LoadedProgram>(std::get<LoadedProgram>(std::move(program)));
-        std::lock_guard lock(device->mutex);
+        DeviceUse use(*device);
         auto made = ProgramSession::create(device->runtime, *loaded,
                                            {.keepBuffers = true, .host = host.get()});
         if (auto *error = std::get_if<RunError>(&made))
@@ -263,9 +301,13 @@ public:
       raise(*failure);
   }
   ~NativeProgram() {
-    // The lock may be held by a run in another thread, which needs no GIL to end.
+    // Python's garbage collector may come by in a host call.
+    if (device->isInUseHere()) {
+      device->discarded.push_back({std::move(loaded), std::move(session)});
+      return;
+    }
     nb::gil_scoped_release release;
-    std::lock_guard lock(device->mutex);
+    DeviceUse use(*device);
     session.reset();
   }
 
@@ -296,11 +338,12 @@ public:
   void bind(size_t index, nb::handle given) {
     if (index >= loaded->program.arguments.size())
       raise("ArgumentError", "there is no argument " + std::to_string(index));
+    refuseInHostCall(*device);
     Input input(loaded->program.arguments[index], given);
     std::optional<RunError> failure;
     {
       nb::gil_scoped_release release;
-      std::lock_guard lock(device->mutex);
+      DeviceUse use(*device);
       failure = session->bind(index, input.get());
     }
     if (failure)
@@ -312,6 +355,7 @@ public:
     if (given.size() != wanted.size())
       raise("ArgumentError", std::to_string(given.size()) + " arguments given, the program takes " +
                                  std::to_string(wanted.size()));
+    refuseInHostCall(*device);
     std::vector<Input> held;
     held.reserve(wanted.size());
     std::vector<const HostTensor *> inputs;
@@ -329,7 +373,7 @@ public:
     int64_t numReports = 0;
     {
       nb::gil_scoped_release release;
-      std::lock_guard lock(device->mutex);
+      DeviceUse use(*device);
       Emulator &emulator = device->runtime.getEmulator();
       size_t kept = emulator.getReports().size();
       int64_t before = emulator.getNumReports();
@@ -379,9 +423,10 @@ private:
 nb::dict getCounters(NativeDevice &device) {
   Counters counters;
   int64_t used = 0, peak = 0;
+  refuseInHostCall(device);
   {
     nb::gil_scoped_release release;
-    std::lock_guard lock(device.mutex);
+    DeviceUse use(device);
     Emulator &emulator = device.runtime.getEmulator();
     counters = emulator.getCounters();
     used = emulator.getMemory().getUsedInBytes();

@@ -25,7 +25,9 @@ def check(function, *args, calls=None, exact=True):
     for x, y in zip(got, wanted):
         assert x.dtype == y.dtype and x.shape == y.shape
         if exact:
-            assert torch.equal(torch.view_as_real(x) if x.is_complex() else x, torch.view_as_real(y) if y.is_complex() else y)
+            assert torch.equal(
+                torch.view_as_real(x) if x.is_complex() else x, torch.view_as_real(y) if y.is_complex() else y
+            )
         else:
             assert torch.allclose(x.double(), y.double(), rtol=24 / 1024, atol=24 / 1024)
     if calls is not None:
@@ -165,3 +167,42 @@ def test_saved_programs_call_the_host(tmp_path):
     loaded = spyre_mlir.load(tmp_path / "program")
     for a, b in zip(loaded(x), program(x)):
         assert torch.equal(a, b)
+
+
+class TestInsideAHostCall:
+    """What Python may do while the device waits for the host."""
+
+    @pytest.fixture
+    def during(self, monkeypatch):
+        """Runs a function before each host call of programs."""
+        import spyre_mlir._host as host
+
+        original, inside = host.call, []
+
+        def call(*args):
+            for function in inside:
+                function()
+            return original(*args)
+
+        monkeypatch.setattr(host, "call", call)
+        return inside.append
+
+    def test_other_programs_may_die(self, during):
+        x = torch.randn(8, 128).half()
+        others = [spyre_mlir.compile_text(ADD)]
+        a = np.ones((32, 96), np.float16)
+        assert (others[0](a, a) == 2).all()
+        during(others.clear)  # as the garbage collector may
+        program = check(
+            lambda a: torch.exp(torch.cumsum(torch.relu(a) / 64, 1)), x, exact=False, calls={"aten.cumsum": 1}
+        )
+        assert not others
+        program(x)
+
+    def test_the_device_is_taken(self, during):
+        other = spyre_mlir.compile_text(ADD)
+        a = np.ones((32, 96), np.float16)
+        program = spyre_mlir.compile(lambda a: torch.cumsum(torch.relu(a), 1), torch.ones(8, 128).half(), cache=False)
+        during(lambda: other(a, a))
+        with pytest.raises(spyre_mlir.errors.ExecutionError, match="uses the program's device"):
+            program(torch.ones(8, 128).half())
