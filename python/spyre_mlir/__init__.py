@@ -83,7 +83,9 @@ def _check_host_calls(native):
             places[name].append(errors.Place(file, int(line), int(column)))
     raise CompileError(
         [
-            Diagnostic("error", f"'{name}' is not supported: neither the device nor PyTorch has it", (place,) if place else ())
+            Diagnostic(
+                "error", f"'{name}' is not supported: neither the device nor PyTorch has it", (place,) if place else ()
+            )
             for name in sorted(unknown)
             for place in places[name] or [None]
         ],

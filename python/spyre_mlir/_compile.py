@@ -27,7 +27,6 @@ from ._cache import Cache
 from ._options import Options
 from .errors import CompileError, LoadError, OptionError, _from_native
 
-
 _OPEN_SIZE = re.compile(r"tensor<\[[^\]]*\?")
 
 

@@ -125,9 +125,7 @@ def _compile_graph(options, graph, example_inputs):
     from functorch.compile import make_boxed_func
 
     static = _static_positions()
-    if any(map(_is_symbolic, example_inputs)) or any(
-        _is_symbolic(node.meta.get("val")) for node in graph.graph.nodes
-    ):
+    if any(map(_is_symbolic, example_inputs)) or any(_is_symbolic(node.meta.get("val")) for node in graph.graph.nodes):
         return make_boxed_func(_PerSize(graph, options, static))
     return make_boxed_func(_compile_static(graph, options, static))
 
@@ -156,9 +154,9 @@ def backend(graph, example_inputs, *, options=None, **more):
             )
         return graph.forward
     compile_graph = functools.partial(_compile_graph, chosen)
-    return aot_autograd(
-        fw_compiler=compile_graph, inference_compiler=compile_graph, decompositions=_decompositions()
-    )(graph, example_inputs)
+    return aot_autograd(fw_compiler=compile_graph, inference_compiler=compile_graph, decompositions=_decompositions())(
+        graph, example_inputs
+    )
 
 
 # An installed package is found by its entry point; a checkout is not.

@@ -203,7 +203,10 @@ def main(argv=None):
         epilog="example: outcomes.py bugs=bugs.json=test/data/bugs -o docs/developer/outcomes.md",
     )
     parser.add_argument(
-        "sets", nargs="+", metavar="NAME=RESULTS.json[=CASES]", help="results of a runner; of programs.py: and what it ran"
+        "sets",
+        nargs="+",
+        metavar="NAME=RESULTS.json[=CASES]",
+        help="results of a runner; of programs.py: and what it ran",
     )
     parser.add_argument("-o", "--output", type=pathlib.Path, help="Markdown file to write (default: standard output)")
     parser.add_argument(

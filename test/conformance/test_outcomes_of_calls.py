@@ -18,8 +18,9 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from lib import harness  # noqa: E402
 from lib.built import BUILD, DATA  # noqa: E402
+
+from lib import harness  # noqa: E402
 
 pytest.importorskip("torch_mlir")
 

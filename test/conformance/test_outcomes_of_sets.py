@@ -18,8 +18,9 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from lib import harness, inprocess  # noqa: E402
 from lib.built import BUILD, DATA, tool  # noqa: E402
+
+from lib import harness, inprocess  # noqa: E402
 
 SETS = sorted([*(DATA / "bugs").glob("cases*.jsonl.gz"), *(DATA / "e2e").glob("cases*.jsonl.gz")])
 # What was right before stays right: the least number of right programs of a set, with and without PyTorch.
