@@ -249,8 +249,8 @@ struct Lanes {
 template <typename T> class Lane {
 public:
   Lane(const std::vector<T> &values, const Lanes &lanes, int64_t lane)
-      : first(values.data() + lanes.bases[lane]), offsets(lanes.offsets.data()),
-        count(lanes.getSize()) {}
+      : first(lanes.getSize() ? values.data() + lanes.bases[lane] : nullptr),
+        offsets(lanes.offsets.data()), count(lanes.getSize()) {}
   int64_t size() const { return count; }
   T operator[](int64_t i) const { return first[offsets[i]]; }
 
