@@ -191,7 +191,8 @@ def write(totals, by_operation, reasons, calls):
     if calls:
         good = lambda total: total.alone == sum(total.outcomes.values())
         wanting = sorted((name, total) for name, total in calls.items() if not good(total))
-        text += CALLS + table(["operation", "all", *COLUMNS, *more], [[f"`{n}`", *t.cells()] for n, t in wanting])
+        rows = [[f"`{name}`", *total.cells()] for name, total in wanting]
+        text += CALLS + table(["operation", "all", *COLUMNS, *more], rows)
         text += ALONE + (", ".join(f"`{name}`" for name in sorted(calls) if good(calls[name])) or "none") + "."
     return text + "\n"
 

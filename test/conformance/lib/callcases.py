@@ -96,10 +96,9 @@ def shares(rows):
     on_device = sum(1 for row in ran if row["device_ops"])
     alone = sum(1 for row in ran if row["device_ops"] and not any((row["host_calls"] or {}).values()))
     whole = device + host
-    return [
-        f"on the device: {on_device} of {len(ran)} cases ({100 * on_device / len(ran):.0f} %), {alone} of them without the host; "
-        f"{device} of {whole} operations ({100 * device / whole if whole else 0:.0f} %)"
-    ]
+    cases = f"{on_device} of {len(ran)} cases ({100 * on_device / len(ran):.0f} %), {alone} of them without the host"
+    operations = f"{device} of {whole} operations ({100 * device / whole if whole else 0:.0f} %)"
+    return [f"on the device: {cases}; {operations}"]
 
 
 # --- in the process ------------------------------------------------------------
