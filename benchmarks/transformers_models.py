@@ -93,6 +93,8 @@ def randomise(module):
                 weight.normal_()
             else:
                 weight.normal_(std=weight[0].numel() ** -0.5)
+                if name.endswith("Attention.q.weight"):  # T5 has the scale of attention in its weights
+                    weight.mul_(T5["d_kv"] ** -0.5)
 
 
 def tokens(torch):
