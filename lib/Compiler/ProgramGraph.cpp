@@ -87,6 +87,13 @@ static std::optional<runtime::HostArray> toHostArray(const std::string &name, Ty
   }
   if (!shape || !element || llvm::any_of(*shape, ShapedType::isDynamic))
     return std::nullopt;
+  // No host has room for more.
+  constexpr int64_t kMostElements = int64_t(1) << 40;
+  for (int64_t elements = 1; int64_t size : *shape) {
+    if (size > 0 && elements > kMostElements / size)
+      return std::nullopt;
+    elements *= size;
+  }
   std::optional<HostType> dtype;
   if (element.isUnsignedInteger(8))
     dtype = HostType::UInt8;

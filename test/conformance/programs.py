@@ -292,6 +292,8 @@ class ToolRunner:
     def __init__(self, options, tools, program, target, scratch, keep):
         self.options, self.tools, self.program = options, tools, program
         self.flags = flags_of(options, target)
+        if options.no_host:  # what the device cannot do is refused with its place and reason
+            self.flags.append("--host=none")
         self.scratch, self.keep = scratch, keep
         self.source = scratch / "program.mlir"
         self.source.write_text(program.text)

@@ -14,6 +14,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Expressions.h"
+#include "spyre/Dialect/Torch/IR/TorchOps.h"
+#include "spyre/Host/Evaluate.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -105,6 +107,22 @@ static Type getPromotedType(Lowering &l) {
   return {};
 }
 
+/// True for an argument that is at most moved and converted. What the device has computed
+/// holds infinities only: there NaN is no number of its own.
+static bool comesFromOutside(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    StringRef name = torch_reader::getShortName(op);
+    bool passesOn = ::spyre::host::isView({name.data(), name.size()}) ||
+                    llvm::is_contained({"prims.convert_element_type", "aten._to_copy",
+                                        "aten.to.dtype", "aten.clone", "aten.contiguous"},
+                                       name);
+    if (!passesOn)
+      return false;
+    value = op->getOperand(0);
+  }
+  return true;
+}
+
 static LogicalResult lowerCompare(Lowering &l, const Comparison &entry) {
   if (l.getNumOperands() < 2)
     return l.refuse("operand #1 is missing");
@@ -138,7 +156,8 @@ static LogicalResult lowerCompare(Lowering &l, const Comparison &entry) {
         return l.refuse("compares with NaN, which the device does not tell from infinity");
       // Below all others, and above -infinity, a NaN is no other than an infinity.
       bool isStrict = StringRef(entry.opFunc).ends_with("than");
-      if (bound == std::numeric_limits<double>::infinity() && !isStrict)
+      if (bound == std::numeric_limits<double>::infinity() && !isStrict &&
+          comesFromOutside(l.op->getOperand(1 - i)))
         return l.refuse("compares with infinity, which the device does not tell from NaN");
       operands[i] = buildScalar(l.b, l.loc, bound, type);
     } else {

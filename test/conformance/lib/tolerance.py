@@ -281,6 +281,7 @@ def traits_of_text(text):
     """Traits of a torch-dialect module."""
     names, jumps, matmul, computes = [], False, False, False
     infinities = set(re.findall(r"(%[\w.+-]+) = torch\.constant\.float 0x[7F]FF0{13}\b", text))
+    trues = set(re.findall(r"(%[\w.+-]+) = torch\.constant\.bool true\b", text))
     for line in text.splitlines():
         code = line.split("//")[0] if "//" in line and '"' not in line else line
         match = re.match(r"\s*(?:%[\w:.+#, %-]+=\s*)?\"?(torch\.[\w.]+)\"?(?:\s+\"([^\"]+)\")?", code)
@@ -305,7 +306,9 @@ def traits_of_text(text):
             is_cast = in_set(name, CASTS)
             if not is_cast or not re.search(r",(f16|bf16|f32|f64)", result_types):
                 jumps = True
-        if not in_set(name, MOVES):
+        # A write that accumulates is a sum.
+        accumulates = name == "index_put" and any(x in trues for x in re.findall(r"%[\w.+-]+", code)[1:])
+        if accumulates or not in_set(name, MOVES):
             computes = True
     names = tuple(sorted(set(names)))
     signature = next((line for line in text.splitlines() if "func.func" in line and "(" in line), "")
