@@ -20,6 +20,7 @@ pytest.importorskip("transformers", reason=SKIPS["transformers"])
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "examples")]
 
 import python_transformers  # noqa: E402
+import spyre_mlir.dynamo as dynamo  # noqa: E402
 import transformers_models as models  # noqa: E402
 
 LEAST_ON_DEVICE = {"float16": 0.85, "bfloat16": 0.85, "float32": 0.8}  # of the operations of every model
@@ -28,6 +29,7 @@ LEAST_ON_DEVICE = {"float16": 0.85, "bfloat16": 0.85, "float32": 0.8}  # of the 
 @pytest.fixture(autouse=True)
 def fresh():
     torch._dynamo.reset()
+    dynamo.reset_summaries()
 
 
 @pytest.mark.parametrize("model", models.MODELS, ids=lambda model: model.name)
