@@ -118,7 +118,9 @@ bool HostChoice::learn(ArrayRef<Diagnostic> diagnostics, ArrayRef<ModuleOp> fail
     // A report lists operations, a note each.
     size_t before = refused.size();
     for (const Diagnostic &note : const_cast<Diagnostic &>(diagnostic).getNotes())
-      collect(note);
+      // MLIR prints the operation beside an error of it: no reason.
+      if (!StringRef(note.str()).starts_with("see current operation"))
+        collect(note);
     if (refused.size() == before)
       collect(diagnostic);
   }
