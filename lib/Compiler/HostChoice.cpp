@@ -27,12 +27,9 @@ static bool isOfTorch(Operation *op) { return op->getName().getDialectNamespace(
 
 /// Numbers, lists and options: they go where they are read.
 static bool isBookkeeping(Operation *op) {
-  StringRef name = op->getName().getStringRef();
-  return name.starts_with("torch.constant.") ||
-         (op->getNumResults() && torch_reader::getTensorLiteral(op->getResult(0))) ||
-         llvm::is_contained({torch_reader::names::listConstruct,
-                             torch_reader::names::tupleConstruct, torch_reader::names::derefine},
-                            name);
+  return op->getName().getStringRef().starts_with("torch.constant.") ||
+         torch_reader::isPacking(op) ||
+         (op->getNumResults() && torch_reader::getTensorLiteral(op->getResult(0)));
 }
 
 /// A tensor of a type and sizes that the device could hold.
@@ -75,8 +72,7 @@ bool HostChoice::mayRunOnHost(Operation *op) const {
     return false;
   if (policy == HostPolicy::Any)
     return true;
-  StringRef name = torch_reader::getShortName(op);
-  name.consume_front("torch.");
+  StringRef name = torch_reader::getOperatorName(op);
   return policy == HostPolicy::Table && host::isKnown({name.data(), name.size()});
 }
 

@@ -119,6 +119,16 @@ static bool finish(Call &call, const std::optional<Array> &product,
   return true;
 }
 
+/// The same with \p bias added, if there is one.
+static bool finishWithBias(Call &call, const std::optional<Array> &product, const Array *bias) {
+  if (!bias)
+    return finish(call, product);
+  Array one = makeArray(HostType::Int64, {});
+  one.integers[0] = 1;
+  Combination combination{*bias, one, one};
+  return finish(call, product, &combination);
+}
+
 /// Arguments \p first and the next of these ranks, 0 for any.
 static Function product(size_t leftRank, size_t rightRank) {
   return [=](Call &call) {
@@ -168,12 +178,7 @@ static bool linear(Call &call) {
     return call.refuse("needs a weight of rank 1 or 2");
   std::optional<Array> product =
       multiplyArrays(call, x, weight.shape.size() == 2 ? transposeMatrix(weight) : weight);
-  if (!bias)
-    return finish(call, product);
-  Array one = makeArray(HostType::Int64, {});
-  one.integers[0] = 1;
-  Combination combination{*bias, one, one};
-  return finish(call, product, &combination);
+  return finishWithBias(call, product, bias);
 }
 
 /// Every element of a vector times every one of the other.
@@ -207,12 +212,7 @@ static bool multiplyScaled(Call &call) {
       at.advance();
     }
   }
-  if (!bias)
-    return finish(call, product);
-  Array one = makeArray(HostType::Int64, {});
-  one.integers[0] = 1;
-  Combination combination{*bias, one, one};
-  return finish(call, product, &combination);
+  return finishWithBias(call, product, bias);
 }
 
 /// The sum over some dims of the product of three tensors, each with new dims of one element

@@ -221,12 +221,9 @@ std::optional<RunError> ProgramSession::run(const std::vector<const HostTensor *
   outputs.clear();
   for (int index : results) {
     const Array &array = arguments[index];
-    const HostTensor *given = size_t(index) < numInputs && inputs[index] ? inputs[index]
-                              : array.bound                              ? &array.kept
-                                                                         : array.constant;
-    HostTensor &out = made[index].shape.empty() && made[index].data.empty() && given
-                          ? made[index] = *given
-                          : made[index];
+    HostTensor &out = made[index];
+    if (const HostTensor &now = getTensor(index, inputs, made); &now != &out)
+      out = now;
     out.dtype = array.host->dtype;
     out.shape = array.host->shape;
     // A result may be an argument: it must not be the caller's memory.

@@ -14,8 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Expressions.h"
-#include "spyre/Dialect/Torch/IR/TorchOps.h"
-#include "spyre/Host/Evaluate.h"
+#include "HostCalls.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -111,12 +110,7 @@ static Type getPromotedType(Lowering &l) {
 /// holds infinities only: there NaN is no number of its own.
 static bool comesFromOutside(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    StringRef name = torch_reader::getShortName(op);
-    bool passesOn = ::spyre::host::isView({name.data(), name.size()}) ||
-                    llvm::is_contained({"prims.convert_element_type", "aten._to_copy",
-                                        "aten.to.dtype", "aten.clone", "aten.contiguous"},
-                                       name);
-    if (!passesOn)
+    if (!passesOperandOn(op))
       return false;
     value = op->getOperand(0);
   }

@@ -133,13 +133,6 @@ static DenseElementsAttr toAttribute(const host::Array &array, RankedTensorType 
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Names without "torch.", of custom operations too.
-static StringRef getPlainName(Operation *op) {
-  StringRef name = torch_reader::getShortName(op);
-  name.consume_front("torch.");
-  return name;
-}
-
 /// Results of one number: the conversion makes them with the number as written.
 static bool isNumberEverywhere(StringRef name) {
   return llvm::is_contained({"aten.full", "aten.full_like", "aten.zeros", "aten.zeros_like",
@@ -244,7 +237,7 @@ host::Argument ConstantFolder::getArgument(Value value) {
 
 /// `Int.bool`, `Int.Tensor`, ...: a number that is an operand of others.
 void ConstantFolder::foldNumber(Operation *op) {
-  StringRef name = getPlainName(op);
+  StringRef name = torch_reader::getOperatorName(op);
   StringRef kind =
       llvm::StringSwitch<StringRef>(name)
           .Cases({"aten.Int.bool", "aten.Int.Scalar", "aten.Int.float", "aten.Int.Tensor"},
@@ -282,7 +275,7 @@ void ConstantFolder::foldNumber(Operation *op) {
 }
 
 std::optional<host::Array> ConstantFolder::compute(Operation *op) {
-  StringRef name = getPlainName(op);
+  StringRef name = torch_reader::getOperatorName(op);
   if (!host::isKnown({name.data(), name.size()}) || op->getNumResults() != 1 ||
       !torch_reader::isTensor(op->getResult(0).getType()))
     return std::nullopt;
@@ -305,7 +298,7 @@ std::optional<host::Array> ConstantFolder::compute(Operation *op) {
 }
 
 void ConstantFolder::fold(Operation *op) {
-  StringRef name = getPlainName(op);
+  StringRef name = torch_reader::getOperatorName(op);
   if (!host::isKnown({name.data(), name.size()}) || op->getNumResults() != 1 ||
       !torch_reader::isTensor(op->getResult(0).getType()))
     return foldNumber(op);
@@ -347,7 +340,7 @@ void ConstantFolder::run() {
       op->erase();
       continue;
     }
-    StringRef name = getPlainName(op);
+    StringRef name = torch_reader::getOperatorName(op);
     if (isNumberEverywhere(name) || repeatsElements(name))
       continue;
     RankedTensorType type = torch_lowering::convertTensorType(op->getResult(0).getType());

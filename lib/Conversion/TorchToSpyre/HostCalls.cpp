@@ -16,6 +16,7 @@
 #include "spyre/Conversion/TorchToSpyre/TorchToSpyre.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
+#include "spyre/Host/Evaluate.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -25,14 +26,23 @@ using namespace mlir;
 using namespace mlir::spyre;
 using namespace mlir::spyre::torch_lowering;
 
-static StringRef getPlainName(Operation *op) {
-  StringRef name = torch_reader::getShortName(op);
-  name.consume_front("torch.");
-  return name;
+bool torch_lowering::isView(Operation *op) {
+  StringRef name = torch_reader::getOperatorName(op);
+  return ::spyre::host::isView({name.data(), name.size()});
+}
+
+bool torch_lowering::isCast(Operation *op) {
+  return llvm::is_contained({"prims.convert_element_type", "aten._to_copy", "aten.to.dtype"},
+                            torch_reader::getOperatorName(op));
+}
+
+bool torch_lowering::passesOperandOn(Operation *op) {
+  return isView(op) || isCast(op) ||
+         llvm::is_contained({"aten.clone", "aten.contiguous"}, torch_reader::getOperatorName(op));
 }
 
 bool torch_lowering::drawsRandomNumbers(Operation *op) {
-  StringRef name = getPlainName(op);
+  StringRef name = torch_reader::getOperatorName(op);
   if (!name.consume_front("aten."))
     return false;
   name = name.split('.').first;
@@ -68,7 +78,7 @@ bool torch_lowering::drawsRandomNumbers(Operation *op) {
 }
 
 bool torch_lowering::tellsNaNs(Operation *op) {
-  StringRef name = getPlainName(op);
+  StringRef name = torch_reader::getOperatorName(op);
   if (llvm::is_contained({"aten.isnan", "aten.isinf", "aten.isposinf", "aten.isneginf"}, name) ||
       name.starts_with("aten.nan")) // nan_to_num, nansum, nanmedian, ...
     return true;
@@ -80,7 +90,7 @@ bool torch_lowering::tellsNaNs(Operation *op) {
 }
 
 bool torch_lowering::writesInPlace(Operation *op) {
-  StringRef name = getPlainName(op);
+  StringRef name = torch_reader::getOperatorName(op);
   StringRef base = name.split('.').second.split('.').first; // aten.[add_].Tensor
   return base.ends_with("_") && !base.ends_with("__");
 }
@@ -161,11 +171,11 @@ static LogicalResult collectOutputs(Operation *op, SmallVectorImpl<Output> &outp
         continue;
       }
       std::optional<int64_t> index =
-          getPlainName(user) == "aten.__getitem__.t" && user->getNumOperands() == 2
+          torch_reader::getOperatorName(user) == "aten.__getitem__.t" && user->getNumOperands() == 2
               ? torch_reader::getConstantInt(user->getOperand(1))
               : std::nullopt;
       if (!index || *index < 0)
-        return emitError(user->getLoc()) << getPlainName(user)
+        return emitError(user->getLoc()) << torch_reader::getOperatorName(user)
                                          << ": the list that the host makes is read in a way that "
                                             "is not supported";
       outputs.push_back({user->getResult(0), number, *index});
@@ -176,7 +186,7 @@ static LogicalResult collectOutputs(Operation *op, SmallVectorImpl<Output> &outp
 
 /// Operations that are written otherwise as calls: the name, and the operands.
 static StringRef getFunction(Operation *op) {
-  StringRef name = getPlainName(op);
+  StringRef name = torch_reader::getOperatorName(op);
   // Values have no strides here: what PyTorch calls a view may have to copy.
   if (name == "aten.view" || name == "aten._unsafe_view")
     return "aten.reshape";
@@ -193,7 +203,7 @@ static LogicalResult callHost(Operation *op, OpBuilder &builder) {
     return success();
   }
   // Without an index it shows its operand.
-  if (getPlainName(op) == "aten.index.Tensor" &&
+  if (torch_reader::getOperatorName(op) == "aten.index.Tensor" &&
       op->getOperand(0).getType() == op->getResult(0).getType())
     if (std::optional<OperandRange> indices = torch_reader::getListElements(op->getOperand(1));
         indices && llvm::all_of(*indices, torch_reader::isNone)) {
@@ -201,8 +211,8 @@ static LogicalResult callHost(Operation *op, OpBuilder &builder) {
       return success();
     }
   if (op->getNumRegions() > 0 || writesInPlace(op))
-    return emitError(op->getLoc())
-           << getPlainName(op) << " is not supported: neither device nor host can compute it";
+    return emitError(op->getLoc()) << torch_reader::getOperatorName(op)
+                                   << " is not supported: neither device nor host can compute it";
   Arguments arguments(builder);
   SmallVector<Attribute> operands;
   for (Value operand : op->getOperands())
@@ -215,7 +225,7 @@ static LogicalResult callHost(Operation *op, OpBuilder &builder) {
   for (const Output &output : outputs) {
     if (std::optional<std::string> why = checkResult(output.value.getType()))
       return emitError(op->getLoc())
-             << getPlainName(op) << " is not supported on the host: " << *why;
+             << torch_reader::getOperatorName(op) << " is not supported on the host: " << *why;
     types.push_back(output.value.getType());
     numbers.push_back(output.number);
     items.push_back(output.item);
@@ -232,10 +242,10 @@ static LogicalResult callHost(Operation *op, OpBuilder &builder) {
 /// \p op only packs operands or unpacks a result of one of \p ops.
 static bool isWrapping(Operation *op, ArrayRef<Operation *> ops) {
   using namespace torch_reader;
-  if (isOp(op, names::listConstruct) || isOp(op, names::tupleConstruct) ||
-      isOp(op, names::derefine) || isOp(op, names::assertTensorMetadata))
+  if (isPacking(op) || isOp(op, names::assertTensorMetadata))
     return true;
-  bool takesApart = isOp(op, names::listUnpack) || getPlainName(op) == "aten.__getitem__.t";
+  bool takesApart =
+      isOp(op, names::listUnpack) || torch_reader::getOperatorName(op) == "aten.__getitem__.t";
   Operation *list = takesApart ? op->getOperand(0).getDefiningOp() : nullptr;
   return list && !isOp(list, names::listConstruct) && llvm::is_contained(ops, list);
 }

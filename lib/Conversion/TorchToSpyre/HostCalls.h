@@ -19,6 +19,15 @@ namespace mlir::spyre::torch_lowering {
 /// True if \p op takes numbers from PyTorch's generator: such operations keep their order.
 bool drawsRandomNumbers(Operation *op);
 
+/// True if the result shares the operand's elements: nothing to compute.
+bool isView(Operation *op);
+
+/// A cast from one element type to another.
+bool isCast(Operation *op);
+
+/// Gives its one tensor on as it is, in another shape, or in another element type.
+bool passesOperandOn(Operation *op);
+
 /// True if \p op tells NaNs from infinities, which are one on the device.
 bool tellsNaNs(Operation *op);
 

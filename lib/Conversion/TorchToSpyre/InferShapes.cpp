@@ -285,8 +285,7 @@ static llvm::StringMap<Rule> makeTable() {
 
 static Rule getRule(Operation *op) {
   static const llvm::StringMap<Rule> table = makeTable();
-  StringRef name = torch_reader::getShortName(op);
-  name.consume_front("torch.");
+  StringRef name = torch_reader::getOperatorName(op);
   name.consume_front("aten.");
   if (Rule rule = table.lookup(name))
     return rule;

@@ -19,7 +19,6 @@
 #include "spyre/Conversion/TorchToSpyre/TorchToSpyre.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
-#include "spyre/Host/Evaluate.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
@@ -89,29 +88,10 @@ struct SplitHostPass : mlir::spyre::impl::SpyreSplitHostBase<SplitHostPass> {
 };
 } // namespace
 
-static StringRef getPlainName(Operation *op) {
-  StringRef name = torch_reader::getShortName(op);
-  name.consume_front("torch.");
-  return name;
-}
-
-/// The operation's results share its operand's elements: nothing to compute.
-static bool isView(Operation *op) {
-  StringRef name = getPlainName(op);
-  return ::spyre::host::isView({name.data(), name.size()});
-}
-
 /// Made of numbers only, and always the same.
 static bool makesConstant(Operation *op) {
   return op->getNumResults() == 1 && torch_reader::isTensor(op->getResult(0).getType()) &&
          !drawsRandomNumbers(op) && llvm::none_of(op->getOperandTypes(), torch_reader::isTensor);
-}
-
-/// A list, tuple or option that is put together for what reads it.
-static bool isPacking(Operation *op) {
-  return torch_reader::isOp(op, torch_reader::names::listConstruct) ||
-         torch_reader::isOp(op, torch_reader::names::tupleConstruct) ||
-         torch_reader::isOp(op, torch_reader::names::derefine);
 }
 
 /// A view, a constant, or a cast to a wider float: made again where it is read it costs
@@ -122,8 +102,7 @@ static bool isCheap(Operation *op) {
     return true;
   if (makesConstant(op))
     return true;
-  StringRef name = getPlainName(op);
-  if (!llvm::is_contained({"prims.convert_element_type", "aten._to_copy", "aten.to.dtype"}, name))
+  if (!isCast(op))
     return false;
   Type from = torch_reader::getTensorElementType(op->getOperand(0).getType()),
        to = torch_reader::getTensorElementType(op->getResult(0).getType());
@@ -150,7 +129,7 @@ void HostSplitter::eraseUnread() {
 void HostSplitter::copyForReaders() {
   SmallVector<Operation *> ops = getOperations();
   for (Operation *op : llvm::reverse(ops)) {
-    if (!isPacking(op) && !isCheap(op))
+    if (!torch_reader::isPacking(op) && !isCheap(op))
       continue;
     bool isFirst = true;
     for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
@@ -172,7 +151,7 @@ template <typename Fn> void HostSplitter::forEachDefinition(size_t step, Fn fn) 
 void HostSplitter::markNumbers() {
   for (size_t i = 0; i < steps->size(); ++i) {
     Operation *op = (*steps)[i];
-    if (op->hasAttr(kHostAttr) || isPacking(op) || isAssertion(op))
+    if (op->hasAttr(kHostAttr) || torch_reader::isPacking(op) || isAssertion(op))
       continue;
     auto sendToHost = [&](StringRef reason) {
       op->setAttr(kHostAttr, StringAttr::get(op->getContext(), reason));
@@ -198,8 +177,9 @@ void HostSplitter::makeGroups() {
       // A list and what makes it, an assertion and what it is about, what is cheap and its
       // reader.
       bool onDevice = !from->hasAttr(kHostAttr) && !op->hasAttr(kHostAttr);
-      if (isPacking(from) || (isTorchList(operand.getType()) && !isPacking(op)) ||
-          isAssertion(op) || (onDevice && isCheap(from)))
+      if (torch_reader::isPacking(from) ||
+          (isTorchList(operand.getType()) && !torch_reader::isPacking(op)) || isAssertion(op) ||
+          (onDevice && isCheap(from)))
         together.unionSets(i, definition);
     });
   }
@@ -222,16 +202,19 @@ bool HostSplitter::isOnHost(Value value) {
   return definition ? groupOf(*definition).isHost : true;
 }
 
+/// No work where its operands are: it shows, packs or unpacks them, or is made of numbers.
+static bool isFree(Operation *op) {
+  return isView(op) || torch_reader::isPacking(op) || makesConstant(op) ||
+         torch_reader::isOp(op, torch_reader::names::listUnpack);
+}
+
 /// Only moves or converts what it reads: a NaN stays one, on the host.
 static bool passesOn(Operation *op) {
-  StringRef name = getPlainName(op);
-  return isView(op) || isPacking(op) || torch_reader::isOp(op, torch_reader::names::listUnpack) ||
-         makesConstant(op) || name.starts_with("aten.where.") ||
+  StringRef name = torch_reader::getOperatorName(op);
+  return isFree(op) || passesOperandOn(op) || name.starts_with("aten.where.") ||
          name.starts_with("aten.masked_fill.") ||
-         llvm::is_contained({"prims.convert_element_type", "aten._to_copy", "aten.to.dtype",
-                             "aten.clone", "aten.contiguous", "aten.cat", "aten.stack",
-                             "aten.lift_fresh_copy", "aten.__getitem__.t"},
-                            name);
+         llvm::is_contained(
+             {"aten.cat", "aten.stack", "aten.lift_fresh_copy", "aten.__getitem__.t"}, name);
 }
 
 /// What tells NaNs from infinities reads arguments as they are, not as the device has them.
@@ -264,13 +247,12 @@ void HostSplitter::sinkViews() {
   // Backwards: may it go? Forwards: it goes if what it shows has gone.
   llvm::SmallDenseSet<size_t> mayGo;
   for (size_t g = groups.size(); g-- > 0;) {
-    auto isFree = [&](size_t step) {
+    auto goesAlong = [&](size_t step) {
       Operation *op = (*steps)[step];
-      return isPacking(op) || isAssertion(op) || isView(op) || makesConstant(op) ||
-             torch_reader::isOp(op, torch_reader::names::listUnpack) ||
-             getPlainName(op) == "aten.__getitem__.t";
+      return isFree(op) || isAssertion(op) ||
+             torch_reader::getOperatorName(op) == "aten.__getitem__.t";
     };
-    if (groups[g].isHost || !llvm::all_of(groups[g].steps, isFree))
+    if (groups[g].isHost || !llvm::all_of(groups[g].steps, goesAlong))
       continue;
     bool readOnHost = true;
     for (size_t step : groups[g].steps)
@@ -354,8 +336,7 @@ bool HostSplitter::onlyMoves(const Run &run) const {
   return llvm::all_of(run.groups, [&](size_t g) {
     return llvm::all_of(groups[g].steps, [&](size_t step) {
       Operation *op = (*steps)[step];
-      return isView(op) || isPacking(op) || isAssertion(op) || makesConstant(op) ||
-             torch_reader::isOp(op, torch_reader::names::listUnpack);
+      return isFree(op) || isAssertion(op);
     });
   });
 }

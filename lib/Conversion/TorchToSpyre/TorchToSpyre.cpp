@@ -79,9 +79,8 @@ RankedTensorType torch_lowering::convertTensorType(Type type, std::string *why) 
 /// Operations that only make numbers, lists and options for others; they die when
 /// what reads them is converted.
 static bool isBookkeeping(Operation *op) {
-  StringRef name = op->getName().getStringRef();
-  return name.starts_with("torch.constant.") || name == "torch.prim.ListConstruct" ||
-         name == "torch.prim.TupleConstruct" || name == "torch.derefine" || isListOfViews(op);
+  return op->getName().getStringRef().starts_with("torch.constant.") ||
+         torch_reader::isPacking(op) || isListOfViews(op);
 }
 
 static bool isTorch(Operation *op) { return op->getName().getDialectNamespace() == "torch"; }

@@ -149,3 +149,14 @@ StringRef torch_reader::getShortName(Operation *op) {
   name.consume_front("torch.");
   return name;
 }
+
+StringRef torch_reader::getOperatorName(Operation *op) {
+  StringRef name = getShortName(op);
+  name.consume_front("torch.");
+  return name;
+}
+
+bool torch_reader::isPacking(Operation *op) {
+  return isOp(op, names::listConstruct) || isOp(op, names::tupleConstruct) ||
+         isOp(op, names::derefine);
+}

@@ -107,6 +107,11 @@ bool areResultsUnusedFrom(Operation *op, unsigned from);
 
 /// The name without `torch.`; for `torch.operator`, the custom operation's name.
 llvm::StringRef getShortName(Operation *op);
+/// PyTorch's name ("aten.max.dim"): that, without the `torch.` of custom operations.
+llvm::StringRef getOperatorName(Operation *op);
+
+/// A list, tuple or option that is put together for what reads it.
+bool isPacking(Operation *op);
 
 } // namespace mlir::torch_reader
 
