@@ -147,9 +147,7 @@ CASES = [
         THIRD,
         "softmax",
     ),
-    Case(
-        "layernorm_512x1024", "layernorm_512x1024.mlir", onednn("layernorm", 512, 1024), THIRD, "layernorm", runs=30
-    ),
+    Case("layernorm_512x1024", "layernorm_512x1024.mlir", onednn("layernorm", 512, 1024), THIRD, "layernorm", runs=30),
     Case(
         "layernorm_4096x4096",
         program("layernorm", [SQUARE, (4096,), (4096,)], LAYER_NORM, SQUARE),

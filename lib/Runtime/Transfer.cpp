@@ -148,6 +148,7 @@ private:
 struct Walk {
   /// The most turns of the outer loops at a time.
   static constexpr int64_t kTile = 4;
+  static constexpr size_t kRowTile = 8; ///< rows converted before their sticks are moved
   std::vector<DeviceDigit> digits;
   std::vector<int64_t> strides; ///< of the dense host array
   int64_t hostWidth = 0, deviceWidth = 0;
@@ -237,20 +238,31 @@ struct Walk {
            inner.digit.hostDim == within.hostDim && inner.digit.factor == spec.deviceSize.back();
   }
 
-  /// Calls fn(device element of the first run, device elements from run to run, runs, host
-  /// element, valid count) for every row. For layouts that have rows.
+  /// A row: elements of its first run and of its host array, and how many of it are valid.
+  struct Row {
+    int64_t device = 0, host = 0, count = 0;
+  };
+  using Rows = std::vector<Row>;
+
+  /// Calls fn(rows, device elements from run to run, runs of a row) for neighbouring rows, up
+  /// to kRowTile at a time. For layouts that have rows.
   template <typename Fn> std::optional<Error> runRows(const ArgumentSpec &spec, Fn fn) const {
     std::vector<Dim> outer = makeLoops(spec);
     const Dim inner = outer.back();
     outer.pop_back();
     std::vector<int64_t> position(outer.size(), 0), coordinate(spec.shape.size());
-    do {
-      Turn turn = makeTurn(spec, outer, position, coordinate, inner.digit.hostDim);
-      int64_t count = std::min(turn.leftInRun, inner.size * spec.deviceSize.back());
-      if (auto error =
-              fn(turn.device, inner.deviceStride, inner.size, turn.host, turn.inside ? count : 0))
+    Rows rows;
+    for (bool more = true; more;) {
+      rows.clear();
+      while (more && rows.size() < kRowTile) {
+        Turn turn = makeTurn(spec, outer, position, coordinate, inner.digit.hostDim);
+        int64_t count = std::min(turn.leftInRun, inner.size * spec.deviceSize.back());
+        rows.push_back({turn.device, turn.host, turn.inside ? count : 0});
+        more = advance(outer, position);
+      }
+      if (auto error = fn(rows, inner.deviceStride, inner.size))
         return error;
-    } while (advance(outer, position));
+    }
     return std::nullopt;
   }
 
@@ -384,19 +396,24 @@ std::optional<Error> spyre::runtime::copyToDevice(const ArgumentSpec &spec, cons
       walk.hasRows(spec)) {
     // What is larger than the caches goes past them: half the traffic of writing through them.
     const VectorFunctions &vector = getVectorFunctions();
-    std::vector<uint8_t> row;
-    failed = walk.runRows(spec,
-                          [&](int64_t to, int64_t step, int64_t runs, int64_t from,
-                              int64_t count) -> std::optional<Error> {
-                            row.resize(runs * kStickInBytes);
-                            std::memset(row.data() + count * width, 0, row.size() - count * width);
-                            if (auto error = convert(from, 1, row.data(), count))
-                              return error;
-                            for (int64_t p = 0; p < runs; ++p)
-                              vector.stream(row.data() + p * kStickInBytes,
-                                            device + (to + p * step) * width, kStickInBytes);
-                            return std::nullopt;
-                          });
+    std::vector<uint8_t> buffer;
+    failed = walk.runRows(
+        spec, [&](const Walk::Rows &rows, int64_t step, int64_t runs) -> std::optional<Error> {
+          const int64_t rowInBytes = runs * kStickInBytes;
+          buffer.resize(rows.size() * rowInBytes);
+          for (size_t r = 0; r < rows.size(); ++r) {
+            uint8_t *row = buffer.data() + r * rowInBytes;
+            std::memset(row + rows[r].count * width, 0, rowInBytes - rows[r].count * width);
+            if (auto error = convert(rows[r].host, 1, row, rows[r].count))
+              return error;
+          }
+          // Sticks of neighbouring rows lie beside one another in the device array.
+          for (int64_t p = 0; p < runs; ++p)
+            for (size_t r = 0; r < rows.size(); ++r)
+              vector.stream(buffer.data() + r * rowInBytes + p * kStickInBytes,
+                            device + (rows[r].device + p * step) * width, kStickInBytes);
+          return std::nullopt;
+        });
     vector.finishStream();
   } else {
     failed = walk.run(spec, /*tile=*/1,
@@ -450,6 +467,45 @@ std::optional<Error> spyre::runtime::copyToHost(const ArgumentSpec &spec, const 
   // Asking for the bytes once: it is what makes them the array's own.
   uint8_t *hostBytes = host.data.data();
   bool isInfiniteAtMost = spec.overflowIsInfinite && spec.dtype == HostType::Float16;
+  auto convert = [&](int64_t from, const uint8_t *elements, int64_t stride, uint8_t *out,
+                     int64_t count) -> std::optional<Error> {
+    if (auto error = convertToHost(spec.deviceFormat, elements, spec.dtype, out, stride, count))
+      return conversionError(spec, from + error->element * stride, error->reason);
+    if (isInfiniteAtMost)
+      makeInfinite(out, stride, count);
+    return std::nullopt;
+  };
+  if (deviceBytes >= kStreamedInBytes &&
+      spec.deviceSize.back() * walk.deviceWidth == kStickInBytes && !checkRead &&
+      walk.hasRows(spec)) {
+    const VectorFunctions &vector = getVectorFunctions();
+    std::vector<uint8_t> buffer, line;
+    auto failed = walk.runRows(
+        spec, [&](const Walk::Rows &rows, int64_t step, int64_t runs) -> std::optional<Error> {
+          const int64_t rowInBytes = runs * kStickInBytes;
+          buffer.resize(rows.size() * rowInBytes);
+          for (int64_t p = 0; p < runs; ++p)
+            for (size_t r = 0; r < rows.size(); ++r)
+              std::memcpy(buffer.data() + r * rowInBytes + p * kStickInBytes,
+                          device + (rows[r].device + p * step) * walk.deviceWidth, kStickInBytes);
+          for (size_t r = 0; r < rows.size(); ++r) {
+            if (rows[r].count == 0)
+              continue;
+            const int64_t bytes = rows[r].count * walk.hostWidth;
+            line.resize(bytes);
+            if (auto error = convert(rows[r].host, buffer.data() + r * rowInBytes, 1, line.data(),
+                                     rows[r].count))
+              return error;
+            uint8_t *out = hostBytes + rows[r].host * walk.hostWidth;
+            const int64_t whole = bytes / kLineInBytes * kLineInBytes;
+            vector.stream(line.data(), out, whole);
+            std::memcpy(out + whole, line.data() + whole, bytes - whole);
+          }
+          return std::nullopt;
+        });
+    vector.finishStream();
+    return failed;
+  }
   std::optional<Error> failed =
       walk.run(spec, Walk::kTile,
                [&](int64_t from, int64_t to, int64_t stride, int64_t count,
@@ -463,14 +519,8 @@ std::optional<Error> spyre::runtime::copyToHost(const ArgumentSpec &spec, const 
                      __builtin_prefetch(device + next + line);
                  if (checkRead)
                    checkRead(from * walk.deviceWidth, count * walk.deviceWidth);
-                 auto error =
-                     convertToHost(spec.deviceFormat, device + from * walk.deviceWidth, spec.dtype,
-                                   hostBytes + to * walk.hostWidth, stride, count);
-                 if (error)
-                   return conversionError(spec, to + error->element * stride, error->reason);
-                 if (isInfiniteAtMost)
-                   makeInfinite(hostBytes + to * walk.hostWidth, stride, count);
-                 return std::nullopt;
+                 return convert(to, device + from * walk.deviceWidth, stride,
+                                hostBytes + to * walk.hostWidth, count);
                });
   return failed;
 }

@@ -57,9 +57,11 @@ public:
   void expect(const std::string &name, std::string_view value) { at(name).expect(value); }
   void keep(const Cursor &field) {
     // The first pointer segment is the root key.
-    const std::string &pointer = field.getPointer();
+    if (!field.isValid())
+      return;
+    std::string pointer = field.getPointer();
     size_t slash = pointer.find('/', 1);
-    if (field.isValid() && slash != std::string::npos)
+    if (slash != std::string::npos)
       descriptor.unknownFields[pointer.substr(slash)] = field.getNode()->dump();
   }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_map>
 
 namespace spyre::json {
 
@@ -71,6 +72,7 @@ class Builder : public nlohmann::json_sax<Document> {
 public:
   Document root;
   std::optional<Error> error;
+  bool isTooDeep = false;
 
   bool null() override { return add(nullptr); }
   bool boolean(bool value) override { return add(value); }
@@ -83,14 +85,21 @@ public:
     pendingKey = std::move(name);
     return true;
   }
-  bool start_object(size_t) override { return open(Document::object()); }
-  bool start_array(size_t) override { return open(Document::array()); }
+  bool start_object(size_t) override {
+    if (!open(Document::value_t::object))
+      return false;
+    // Growing copies the names: they are const in the library's list.
+    Document::object_t::Container &fields = containers.back()->get_ref<Document::object_t &>();
+    fields.reserve(kUsualFields);
+    return true;
+  }
+  bool start_array(size_t) override { return open(Document::value_t::array); }
   bool end_array() override {
     containers.pop_back();
     return true;
   }
   bool end_object() override {
-    std::vector<std::string_view> names;
+    names.clear();
     for (const auto &[name, value] : containers.back()->get_ref<const Document::object_t &>())
       names.push_back(name);
     std::sort(names.begin(), names.end());
@@ -125,6 +134,9 @@ private:
   }
   /// The containers stay where they are while they are open: only the innermost grows.
   bool open(Document container) {
+    isTooDeep = containers.size() == kMaxDepth;
+    if (isTooDeep)
+      return false;
     containers.push_back(insert(std::move(container)));
     return true;
   }
@@ -140,19 +152,23 @@ private:
     return pointer.empty() ? "/" : pointer;
   }
 
+  static constexpr size_t kUsualFields = 8;
+
   std::vector<Document *> containers;
+  std::vector<std::string_view> names; ///< of the object that ends
   std::string pendingKey;
 };
 
 } // namespace
 
 std::variant<Document, Error> parse(std::string_view text) {
-  if (std::string where = findTooDeep(text); !where.empty())
-    return Error{where, "nested deeper than " + std::to_string(kMaxDepth) + " levels"};
   try {
     Builder builder;
     if (Document::sax_parse(text.begin(), text.end(), &builder))
       return std::move(builder.root);
+    if (builder.isTooDeep)
+      return Error{findTooDeep(text),
+                   "nested deeper than " + std::to_string(kMaxDepth) + " levels"};
     return builder.error.value_or(Error{"", "not a JSON text"});
   } catch (const std::exception &exception) {
     return toError(exception.what());
@@ -181,9 +197,59 @@ std::optional<int64_t> parseDecimal(std::string_view text) {
   return value;
 }
 
+/// Where the values of a document are. Few readers ever ask, so it is found out at the
+/// first question, for all of them at once: a file may have a million unknown fields.
+struct Cursor::Places {
+  struct Place {
+    const Document *parent;
+    std::string_view name; ///< in an object
+    size_t index;          ///< in a list
+  };
+
+  explicit Places(const Document &root) : root(root) {}
+
+  void add(const Document &parent) {
+    size_t index = 0;
+    if (parent.is_object())
+      for (const auto &[name, value] : parent.get_ref<const Document::object_t &>())
+        addChild(value, {&parent, name, index++});
+    else if (parent.is_array())
+      for (const Document &value : parent)
+        addChild(value, {&parent, {}, index++});
+  }
+  void addChild(const Document &value, Place place) {
+    known.emplace(&value, place);
+    add(value);
+  }
+
+  std::string getPointer(const Document *node) {
+    if (known.empty())
+      add(root);
+    std::vector<const Place *> path;
+    for (auto it = known.find(node); it != known.end(); it = known.find(it->second.parent))
+      path.push_back(&it->second);
+    std::string pointer;
+    for (auto place = path.rbegin(); place != path.rend(); ++place)
+      pointer = appendPointer(pointer, (*place)->parent->is_object()
+                                           ? std::string((*place)->name)
+                                           : std::to_string((*place)->index));
+    return pointer;
+  }
+
+  const Document &root;
+  std::unordered_map<const Document *, Place> known;
+};
+
+Cursor::Cursor(const Document &document, std::optional<Error> &sink)
+    : node(&document), sink(&sink), places(std::make_shared<Places>(document)) {}
+
+std::string Cursor::getPointer() const { return node ? places->getPointer(node) : std::string(); }
+
 void Cursor::fail(std::string message) const {
-  if (node && !sink->has_value())
-    *sink = Error{pointer.empty() ? "/" : pointer, std::move(message)};
+  if (!node || sink->has_value())
+    return;
+  std::string pointer = getPointer();
+  *sink = Error{pointer.empty() ? "/" : pointer, std::move(message)};
 }
 
 const char *Cursor::typeName() const {
@@ -210,26 +276,26 @@ const char *Cursor::typeName() const {
 
 Cursor Cursor::at(std::string_view key) const {
   if (!isValid())
-    return Cursor(nullptr, sink, {});
+    return Cursor(nullptr, *this);
   if (!node->is_object()) {
     fail(std::string("expected an object, found ") + typeName());
-    return Cursor(nullptr, sink, {});
+    return Cursor(nullptr, *this);
   }
-  auto it = node->find(std::string(key));
+  auto it = node->find(key);
   if (it == node->end()) {
     fail("missing field \"" + std::string(key) + "\"");
-    return Cursor(nullptr, sink, {});
+    return Cursor(nullptr, *this);
   }
-  return Cursor(&*it, sink, appendPointer(pointer, key));
+  return Cursor(&*it, *this);
 }
 
 std::optional<Cursor> Cursor::find(std::string_view key) const {
   if (!isValid() || !node->is_object())
     return std::nullopt;
-  auto it = node->find(std::string(key));
+  auto it = node->find(key);
   if (it == node->end())
     return std::nullopt;
-  return Cursor(&*it, sink, appendPointer(pointer, key));
+  return Cursor(&*it, *this);
 }
 
 std::vector<std::pair<std::string, Cursor>> Cursor::fields() const {
@@ -240,8 +306,9 @@ std::vector<std::pair<std::string, Cursor>> Cursor::fields() const {
     fail(std::string("expected an object, found ") + typeName());
     return result;
   }
+  result.reserve(node->size());
   for (auto it = node->begin(); it != node->end(); ++it)
-    result.emplace_back(it.key(), Cursor(&it.value(), sink, appendPointer(pointer, it.key())));
+    result.emplace_back(it.key(), Cursor(&it.value(), *this));
   return result;
 }
 
@@ -253,8 +320,9 @@ std::vector<Cursor> Cursor::elements() const {
     fail(std::string("expected a list, found ") + typeName());
     return result;
   }
-  for (size_t i = 0; i < node->size(); ++i)
-    result.push_back(Cursor(&(*node)[i], sink, appendPointer(pointer, std::to_string(i))));
+  result.reserve(node->size());
+  for (const Document &element : *node)
+    result.push_back(Cursor(&element, *this));
   return result;
 }
 

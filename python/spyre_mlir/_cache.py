@@ -6,8 +6,8 @@
 # An entry is a folder named by the hash of everything that its content depends on: the
 # program's text, the options, the build of the compiler, the version of this format. It
 # is made under a name of its own and renamed, so that readers see it whole or not at
-# all, whoever dies in between; of two that make the same, the first wins. A checksum in
-# the entry finds damage; a damaged entry is made again. What was used longest ago goes
+# all, whoever dies in between; of two that make the same, the first wins. Checksums in
+# the entry find damage; a damaged entry is made again. What was used longest ago goes
 # when the entries together exceed the limit. A folder that cannot be written is said
 # once and otherwise does no harm.
 """A persistent cache of program directories."""
@@ -19,16 +19,16 @@ import hashlib
 import json
 import os
 import pathlib
-import shutil
-import tempfile
 import time
 import warnings
+import zlib
 
-FORMAT = 1  # of entries; another one is another folder
+FORMAT = 2  # of entries; another one is another folder
 DEFAULT_LIMIT = 4 << 30  # bytes
 STALE_S = 3600  # an unfinished entry older than this belongs to nobody
 
 _SUM = "spyre-cache.json"
+_CHUNK = 1 << 20
 _warned: set[str] = set()
 
 
@@ -97,7 +97,7 @@ class Cache:
         """A new folder in which to make an entry; None, after a warning, if there can be none."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            return pathlib.Path(tempfile.mkdtemp(prefix=f".new-{os.getpid()}-", dir=self.folder))
+            return make_folder(f".new-{os.getpid()}-", self.folder)
         except OSError as error:
             _warn_once(self.root, f"{error.strerror or error}: '{self.root}'")
             return None
@@ -146,7 +146,7 @@ class Cache:
             try:
                 if entry.name.startswith("."):
                     if time.time() - entry.stat().st_mtime > STALE_S:
-                        shutil.rmtree(entry.path, ignore_errors=True)
+                        remove_tree(entry.path)
                     continue
                 found.append((entry.stat().st_mtime, _size(entry.path), pathlib.Path(entry.path)))
             except OSError:  # gone meanwhile
@@ -171,31 +171,52 @@ class Cache:
     def _remove(self, entry: pathlib.Path) -> None:
         # Renamed first: nobody finds half of it.
         try:
-            grave = pathlib.Path(tempfile.mkdtemp(prefix=".old-", dir=self.folder))
+            grave = make_folder(".old-", self.folder)
         except OSError:
             return
         try:
             os.rename(entry, grave / "entry")
         except OSError:  # somebody else has removed it
             pass
-        shutil.rmtree(grave, ignore_errors=True)
+        remove_tree(grave)
 
 
-def _files(folder: pathlib.Path):
-    for path, folders, names in os.walk(folder):
-        folders.sort()
-        for name in sorted(names):
-            yield os.path.join(path, name)
+# A process that finds its programs in the cache needs neither module; together they take
+# longer to import than the lookup takes.
+def make_folder(prefix: str, parent: pathlib.Path | None = None) -> pathlib.Path:
+    import tempfile
+
+    return pathlib.Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+
+
+def remove_tree(path: os.PathLike | str) -> None:
+    import shutil
+
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def _files(folder: str, inside: str = ""):
+    """(path inside the folder, os.DirEntry) of each file."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _files(entry.path, f"{inside}{entry.name}/")
+            else:
+                yield inside + entry.name, entry
 
 
 def _size(folder: str) -> int:
-    return sum(os.path.getsize(file) for file in _files(pathlib.Path(folder)))
+    return sum(entry.stat().st_size for _, entry in _files(folder))
 
 
-def _sums(folder: pathlib.Path) -> dict[str, str]:
-    """Hash of each file, by its path inside the folder."""
+def _sums(folder: pathlib.Path) -> dict[str, list[int]]:
+    """Size and checksum of each file, by its path inside the folder."""
     sums = {}
-    for file in _files(folder):
-        with open(file, "rb") as stream:
-            sums[os.path.relpath(file, folder)] = hashlib.file_digest(stream, "blake2b").hexdigest()[:32]
+    for name, entry in _files(os.fspath(folder)):
+        size = total = 0
+        with open(entry.path, "rb", buffering=0) as stream:
+            while chunk := stream.read(_CHUNK):
+                size += len(chunk)
+                total = zlib.crc32(chunk, total)
+        sums[name] = [size, total]
     return sums

@@ -15,15 +15,13 @@ import importlib.util
 import json
 import pathlib
 import re
-import shutil
 import sys
-import tempfile
 import threading
 import time
 import weakref
 
 from . import _native
-from ._cache import Cache
+from ._cache import Cache, make_folder, remove_tree
 from ._options import Options
 from .errors import CompileError, LoadError, OptionError, _from_native
 
@@ -34,8 +32,8 @@ class _Temporary:
     """A temporary folder that goes with this object."""
 
     def __init__(self):
-        self.path = pathlib.Path(tempfile.mkdtemp(prefix="spyre-"))
-        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        self.path = make_folder("spyre-")
+        weakref.finalize(self, remove_tree, self.path)
 
 
 class Directory:
@@ -55,10 +53,12 @@ class Directory:
             raise LoadError(f"{self.path / 'program.json'}: {error}") from error
 
     def copy_to(self, target: pathlib.Path) -> None:
+        import shutil
+
         try:
             shutil.copytree(self.path, target)
         except (OSError, shutil.Error):
-            shutil.rmtree(target, ignore_errors=True)
+            remove_tree(target)
             if self.make is None:
                 raise
             self.make(target)
@@ -180,7 +180,7 @@ def _into_cache(cache: Cache, key: str, make, stats: dict) -> pathlib.Path | Non
         cache.warn_full()
         return None
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        remove_tree(scratch)
 
 
 def _is_write_error(error: CompileError) -> bool:

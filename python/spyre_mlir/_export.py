@@ -109,7 +109,7 @@ def import_graph(graph: torch.fx.Graph, name: str):
 def export(function, args, kwargs, name="main") -> Exported:
     """Raises ExportError where PyTorch or torch-mlir has no program."""
     try:
-        import torch_mlir  # noqa: F401: before the work of exporting
+        import torch_mlir  # noqa: F401 - before the work of exporting
     except ImportError as error:
         raise ExportError(f"importing PyTorch programs needs torch-mlir: {error}") from error
     module = function if isinstance(function, torch.nn.Module) else _Function(function)

@@ -14,13 +14,13 @@ import dataclasses
 import json
 import os
 import pathlib
-import shutil
 import sys
 import threading
 import time
 
 import numpy as np
 
+from ._cache import remove_tree
 from ._compile import progress
 from .errors import ArgumentError, LoadError, SpyreError
 
@@ -52,6 +52,45 @@ class ArraySpec:
 
     def __str__(self) -> str:
         return f"{self.name}: {self.dtype} {list(self.shape)}" + (f" ({self.weight})" if self.weight else "")
+
+
+class _Taker:
+    """How one argument of a call is taken; what a call needs of its ArraySpec, looked up once."""
+
+    __slots__ = ("spec", "shape", "numpy_dtype", "torch_dtype")
+
+    def __init__(self, spec: ArraySpec):
+        self.spec = spec
+        self.shape = spec.shape
+        self.numpy_dtype = spec.numpy_dtype
+        self.torch_dtype = None  # known when the first tensor comes
+
+    def take(self, torch, value):
+        """(address or array for the native call, what keeps its memory alive)."""
+        if torch is not None and isinstance(value, torch.Tensor):
+            if self.torch_dtype is None:
+                self.torch_dtype = getattr(torch, self.spec.dtype)
+            if value.dtype is not self.torch_dtype or value.shape != self.shape:
+                self._refuse(f"{str(value.dtype).removeprefix('torch.')} {list(value.shape)}")
+            if not value.is_cpu:
+                raise ArgumentError(f"{self.spec.name} is on device {value.device}; programs take tensors of the CPU")
+            if not value.is_contiguous() or value.is_neg() or (self.torch_dtype.is_complex and value.is_conj()):
+                value = value.resolve_conj().resolve_neg().contiguous()
+            return value.data_ptr(), value
+        if not isinstance(value, np.ndarray):
+            if isinstance(value, (int, float, complex, bool)):
+                raise ArgumentError(f"{self.spec.name} is a Python number; the program takes a tensor, {self.spec}")
+            if hasattr(value, "__dlpack__"):
+                return value, value
+            raise ArgumentError(f"{self.spec.name} is {type(value).__name__}; the program takes a tensor, {self.spec}")
+        if value.dtype != self.numpy_dtype or value.shape != self.shape:
+            self._refuse(f"{value.dtype} {list(value.shape)}")
+        if not value.flags.c_contiguous:
+            value = np.ascontiguousarray(value)
+        return value, value
+
+    def _refuse(self, what):
+        raise ArgumentError(f"{self.spec.name} is {what}, the program takes {self.spec.dtype} {list(self.shape)}")
 
 
 @dataclasses.dataclass
@@ -87,9 +126,9 @@ class CompiledProgram:
             ArraySpec(weight=names[i] if i < len(names) else None, **entry) for i, entry in enumerate(native.arguments)
         )
         self.outputs = tuple(ArraySpec(**entry) for entry in native.results)
+        self._takers = [_Taker(spec) for spec in self.inputs]
         self._taken = self.inputs[len(names) :]
         self._padding = [None] * len(names)
-        self._torch_dtypes = {}
         self._flat = self._is_flat()
         self._versions = []
         self._bind_all()
@@ -104,7 +143,7 @@ class CompiledProgram:
         self._tracked = [(i, tensor) for i, tensor in enumerate(self._weights) if self._versions[i] is not None]
 
     def _bind(self, index, tensor):
-        address, keep = self._address(self.inputs[index], tensor)
+        address, keep = self._takers[index].take(sys.modules.get("torch"), tensor)
         self._native.bind(index, address)
         del keep
 
@@ -141,40 +180,6 @@ class CompiledProgram:
         except (AttributeError, ValueError):
             return False
 
-    def _dtype_of(self, spec):
-        dtype = self._torch_dtypes.get(spec.dtype)
-        if dtype is None:
-            import torch
-
-            dtype = self._torch_dtypes[spec.dtype] = getattr(torch, spec.dtype)
-        return dtype
-
-    def _address(self, spec, value):
-        """(address or array for the native call, what keeps it alive)."""
-        torch = sys.modules.get("torch")
-        if torch is not None and isinstance(value, torch.Tensor):
-            if value.dtype is not self._dtype_of(spec) or value.shape != spec.shape:
-                raise ArgumentError(
-                    f"{spec.name} is {str(value.dtype).removeprefix('torch.')} {list(value.shape)}, the program takes {spec.dtype} {list(spec.shape)}"
-                )
-            if value.device.type != "cpu":
-                raise ArgumentError(f"{spec.name} is on device {value.device}; programs take tensors of the CPU")
-            if not value.is_contiguous() or value.is_conj() or value.is_neg():
-                value = value.resolve_conj().resolve_neg().contiguous()
-            return value.data_ptr(), value
-        if not isinstance(value, np.ndarray):
-            if isinstance(value, (int, float, complex, bool)):
-                raise ArgumentError(f"{spec.name} is a Python number; the program takes a tensor, {spec}")
-            if hasattr(value, "__dlpack__"):
-                return value, value
-            raise ArgumentError(f"{spec.name} is {type(value).__name__}; the program takes a tensor, {spec}")
-        if value.dtype != spec.numpy_dtype or value.shape != spec.shape:
-            raise ArgumentError(
-                f"{spec.name} is {value.dtype} {list(value.shape)}, the program takes {spec.dtype} {list(spec.shape)}"
-            )
-        value = np.ascontiguousarray(value).reshape(spec.shape)
-        return value.__array_interface__["data"][0], value
-
     def _leaves(self, args, kwargs):
         convention = self._convention
         if self._flat and not kwargs:
@@ -205,9 +210,10 @@ class CompiledProgram:
             if tensor._version != self._versions[i]:
                 self._refresh()
                 break
+        torch = sys.modules.get("torch")
         given, alive = list(self._padding), []
-        for spec, value in zip(self._taken, tensors):
-            address, keep = self._address(spec, value)
+        for taker, value in zip(self._takers[len(given) :], tensors):
+            address, keep = taker.take(torch, value)
             given.append(address)
             alive.append(keep)
         began = time.perf_counter()
@@ -218,7 +224,6 @@ class CompiledProgram:
             results = self._native.run(given)
         self._run_s = time.perf_counter() - began
         self._runs += 1
-        torch = sys.modules.get("torch")
         wants_torch = torch is not None and (
             any(isinstance(value, torch.Tensor) for value in tensors) if tensors else self._convention is not None
         )
@@ -228,7 +233,7 @@ class CompiledProgram:
 
     def _to_torch(self, torch, spec, array):
         tensor = torch.from_numpy(array)
-        return tensor.view(self._dtype_of(spec)) if spec.dtype in _BITS else tensor
+        return tensor.view(getattr(torch, spec.dtype)) if spec.dtype in _BITS else tensor
 
     def _arrange(self, results, leaves):
         convention = self._convention
@@ -320,7 +325,7 @@ class CompiledProgram:
             raise SpyreError(f"'{target}' is not empty and no program: nothing was written")
         target.parent.mkdir(parents=True, exist_ok=True)
         new = target.parent / f".{target.name}.{os.getpid()}.new"
-        shutil.rmtree(new, ignore_errors=True)
+        remove_tree(new)
         self._directory.copy_to(new)
         if self._convention is not None:
             (new / _CONVENTION).write_text(json.dumps(_convention_to_json(self._convention)))
@@ -329,7 +334,7 @@ class CompiledProgram:
                 weights[f"in{i}"] = _bits_of(tensor)
             np.savez(new / _WEIGHTS, **weights)
         if target.exists():
-            shutil.rmtree(target)
+            remove_tree(target)
         os.rename(new, target)
 
 

@@ -10,9 +10,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import linecache
 import os
+from typing import NamedTuple
 
 
 class SpyreError(Exception):
@@ -43,8 +43,7 @@ class ExportError(SpyreError, ValueError):
     """PyTorch or torch-mlir has no program for the function."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """A line of a source file. Columns are from 1; 0 is unknown."""
 
     file: str
@@ -55,8 +54,7 @@ class Place:
         return f"{self.file}:{self.line}" + (f":{self.column}" if self.column else "")
 
 
-@dataclasses.dataclass(frozen=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """One message of the compiler. `places` are the calls that led there, the innermost first."""
 
     severity: str
@@ -126,8 +124,7 @@ class CompileError(SpyreError):
         return "\n".join([title, *(str(diagnostic) for diagnostic in self.errors or self.diagnostics)])
 
 
-@dataclasses.dataclass(frozen=True)
-class Report:
+class Report(NamedTuple):
     """An access that a program must not make, as checked mode saw it. Core -1 is the host."""
 
     kind: str

@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 
@@ -130,7 +131,7 @@ def test_clear(cache_dir):
 
 def unwritable(monkeypatch, error):
     """The cache's folder cannot be written; places for temporary files can."""
-    make = _cache.tempfile.mkdtemp
+    make = tempfile.mkdtemp
 
     def refuse(*args, **options):
         raise error
@@ -140,7 +141,7 @@ def unwritable(monkeypatch, error):
             raise error
         return make(suffix, prefix, dir)
 
-    monkeypatch.setattr(_cache.tempfile, "mkdtemp", mkdtemp)
+    monkeypatch.setattr(tempfile, "mkdtemp", mkdtemp)
     monkeypatch.setattr(_cache.os, "utime", refuse)
     monkeypatch.setattr(_cache, "_warned", set())
 

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,10 +47,11 @@ std::variant<Document, Error> parse(std::string_view text);
 class Cursor {
 public:
   /// The root of \p document; errors go to \p sink (the first one stays).
-  Cursor(const Document &document, std::optional<Error> &sink) : node(&document), sink(&sink) {}
+  Cursor(const Document &document, std::optional<Error> &sink);
 
   bool isValid() const { return node != nullptr && !sink->has_value(); }
-  const std::string &getPointer() const { return pointer; }
+  /// The JSON pointer of this place; "" for the root. The first call reads the document.
+  std::string getPointer() const;
   const Document *getNode() const { return node; }
 
   /// Records \p message as this place's error unless there is one already.
@@ -84,13 +86,15 @@ public:
   void expect(std::string_view expected) const;
 
 private:
-  Cursor(const Document *node, std::optional<Error> *sink, std::string pointer)
-      : node(node), sink(sink), pointer(std::move(pointer)) {}
+  struct Places;
+
+  Cursor(const Document *node, const Cursor &from)
+      : node(node), sink(from.sink), places(from.places) {}
   const char *typeName() const;
 
   const Document *node;
   std::optional<Error> *sink;
-  std::string pointer;
+  std::shared_ptr<Places> places; ///< of all cursors of the document
 };
 
 /// Appends \p segment to the JSON pointer \p pointer, with the escapes of RFC 6901.

@@ -108,6 +108,40 @@ TEST(Transfer, PermutedHostStrides) {
   check(spec, [](const std::vector<int64_t> &p) { return (p[0] * 32 + p[2]) * 3 + p[1] + 1; });
 }
 
+// Large arrays go past the caches, row by row; a callback takes the way of small ones.
+TEST(Transfer, LargeArraysAreAsSmallOnes) {
+  auto compare = [](ArgumentSpec spec, auto makeCode) {
+    using Code = decltype(makeCode(int64_t(0)));
+    HostTensor host = HostTensor::create(spec.dtype, spec.shape);
+    for (int64_t i = 0; i < host.getNumElements(); ++i) {
+      Code code = makeCode(i);
+      std::memcpy(host.data.data() + i * sizeof(code), &code, sizeof(code));
+    }
+    const size_t size = std::get<int64_t>(getDeviceSizeInBytes(spec));
+    ASSERT_GE(size, size_t(16) << 20);
+    std::vector<uint8_t> device(size, 0xee), expected(size, 0xdd);
+    ASSERT_FALSE(copyToDevice(spec, host, device.data()));
+    ASSERT_FALSE(copyToDevice(spec, host, expected.data(), [](int64_t, int64_t) {}));
+    EXPECT_EQ(device, expected);
+    HostTensor back = HostTensor::create(spec.dtype, spec.shape), plain = back;
+    ASSERT_FALSE(copyToHost(spec, device.data(), back));
+    ASSERT_FALSE(copyToHost(spec, device.data(), plain, [](int64_t, int64_t) {}));
+    EXPECT_EQ(back.data, plain.data);
+  };
+  auto half = [](int64_t i) { return uint16_t(i * 7919); }; // every code
+  // Odd rows that are no multiple of a tile, of a stick or of a line; padded rows.
+  ArgumentSpec spec = makeSpec({4099, 2050}, {33, 4100, 64}, {64, 2050, 1}, HostType::Float16,
+                               DataFormat::SEN169_FP16);
+  compare(spec, half);
+  spec.overflowIsInfinite = true;
+  compare(spec, half);
+  compare(makeSpec({3, 1367, 2050}, {1367, 33, 3, 64}, {2050, 64, 1367 * 2050, 1},
+                   HostType::Float16, DataFormat::SEN169_FP16),
+          half);
+  compare(makeSpec({2100, 2031}, {64, 2100, 32}, {32, 2031, 1}),
+          [](int64_t i) { return float(i); });
+}
+
 TEST(Transfer, RefusesAMapThatDropsElements) {
   ArgumentSpec spec = makeSpec({4, 64}, {1, 4, 32}, {32, 64, 1});
   std::vector<uint8_t> device(4 * 128);
