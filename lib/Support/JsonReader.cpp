@@ -230,9 +230,9 @@ struct Cursor::Places {
       path.push_back(&it->second);
     std::string pointer;
     for (auto place = path.rbegin(); place != path.rend(); ++place)
-      pointer = appendPointer(pointer, (*place)->parent->is_object()
-                                           ? std::string((*place)->name)
-                                           : std::to_string((*place)->index));
+      pointer =
+          appendPointer(pointer, (*place)->parent->is_object() ? std::string((*place)->name)
+                                                               : std::to_string((*place)->index));
     return pointer;
   }
 

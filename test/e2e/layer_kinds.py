@@ -507,6 +507,33 @@ def encoder_layer(d):
     return function, inputs
 
 
+def scan(d):
+    """The recurrence h = a h + x along the first dim, by pairs, as layers of state-space models compute it."""
+    steps = d.choice(2, 3, 4, 5, 6, 7, 9, 12, 13)
+    inner = d.shape(d.choice(1, 2, 3), most=2000)
+
+    def combine(a, x):
+        count = a.shape[0]
+        if count < 2:
+            return x
+        odd = combine(a[:-1:2] * a[1::2], a[1::2] * x[:-1:2] + x[1::2])
+        rest = odd if count % 2 else odd[:-1]
+        even = torch.cat([x[:1], a[2::2] * rest + x[2::2]])
+        if count % 2:
+            odd = torch.cat([odd, torch.zeros_like(odd[:1])])
+        joined = torch.cat([even, odd], dim=1)
+        pairs = joined.reshape(len(even), 2, *inner)
+        return pairs.reshape(2 * len(even), *inner)[:count]
+
+    last = d.flag(0.3)
+
+    def function(a, x):
+        states = combine(a, x)
+        return states.movedim(0, -1) if last else states
+
+    return function, [d.between(-1.0, 1.0, steps, *inner), d.data(steps, *inner)]
+
+
 KINDS = {
     "layer_norm": layer_norm,
     "layer_norm_written": layer_norm_written_out,
@@ -518,6 +545,7 @@ KINDS = {
     "sdpa": sdpa,
     "mha": multi_head_attention,
     "rope": rope,
+    "scan": scan,
     "decoder_layer": decoder_layer,
     "encoder_layer": encoder_layer,
 }

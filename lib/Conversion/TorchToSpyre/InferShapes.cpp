@@ -255,6 +255,7 @@ static llvm::StringMap<Rule> makeTable() {
   add(inferExpand, "expand broadcast_to");
   add(inferPermute, "permute");
   add(inferTranspose, "transpose.int swapaxes swapdims");
+  add(inferMoveDim, "movedim.int");
   add(inferT, "t numpy_T mT");
   add(inferUnsqueeze, "unsqueeze");
   add(inferSqueeze, "squeeze squeeze.dim squeeze.dims prims.squeeze");

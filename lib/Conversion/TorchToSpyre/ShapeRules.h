@@ -91,6 +91,7 @@ std::optional<Shapes> inferView(const Operands &o);
 std::optional<Shapes> inferExpand(const Operands &o);
 std::optional<Shapes> inferPermute(const Operands &o);
 std::optional<Shapes> inferTranspose(const Operands &o);
+std::optional<Shapes> inferMoveDim(const Operands &o);
 std::optional<Shapes> inferT(const Operands &o);
 std::optional<Shapes> inferUnsqueeze(const Operands &o);
 std::optional<Shapes> inferSqueeze(const Operands &o);

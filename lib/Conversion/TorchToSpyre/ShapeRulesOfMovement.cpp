@@ -91,6 +91,19 @@ std::optional<Shapes> torch_lowering::inferTranspose(const Operands &o) {
   return one(shape);
 }
 
+std::optional<Shapes> torch_lowering::inferMoveDim(const Operands &o) {
+  std::optional<Shape> shape = o.getShape(0);
+  if (!shape || shape->empty())
+    return shape ? one(shape) : std::nullopt;
+  std::optional<int64_t> from = o.getDim(1, shape->size()), to = o.getDim(2, shape->size());
+  if (!from || !to)
+    return std::nullopt;
+  int64_t size = (*shape)[*from];
+  shape->erase(shape->begin() + *from);
+  shape->insert(shape->begin() + *to, size);
+  return one(shape);
+}
+
 /// t, numpy_T, mT: the last two dims (all of at most two).
 std::optional<Shapes> torch_lowering::inferT(const Operands &o) {
   std::optional<Shape> shape = o.getShape(0);

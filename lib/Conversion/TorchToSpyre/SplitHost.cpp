@@ -94,20 +94,32 @@ static bool makesConstant(Operation *op) {
          !drawsRandomNumbers(op) && llvm::none_of(op->getOperandTypes(), torch_reader::isTensor);
 }
 
-/// A view, a constant, or a cast to a wider float: made again where it is read it costs
+/// A cast to a wider float, or what scales the result of one by a number.
+static bool widens(Operation *op) {
+  if (!op)
+    return false;
+  if (isCast(op)) {
+    Type from = torch_reader::getTensorElementType(op->getOperand(0).getType()),
+         to = torch_reader::getTensorElementType(op->getResult(0).getType());
+    return isa_and_present<FloatType>(from) && isa_and_present<FloatType>(to) &&
+           from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth();
+  }
+  StringRef name = torch_reader::getOperatorName(op);
+  bool scalesByTensor = (name == "aten.mul.Tensor" || name == "aten.div.Tensor") &&
+                        op->getOperand(1).getDefiningOp() &&
+                        makesConstant(op->getOperand(1).getDefiningOp());
+  return (scalesByTensor ||
+          llvm::is_contained({"aten.mul.Scalar", "aten.div.Scalar", "aten.neg"}, name)) &&
+         widens(op->getOperand(0).getDefiningOp());
+}
+
+/// A view, a constant, or a widened value: made again where it is read it costs next to
 /// nothing, while its result would cross device memory, in a format that not all operations
 /// have.
 static bool isCheap(Operation *op) {
   if (isView(op) && op->getNumResults() == 1 && torch_reader::isTensor(op->getResult(0).getType()))
     return true;
-  if (makesConstant(op))
-    return true;
-  if (!isCast(op))
-    return false;
-  Type from = torch_reader::getTensorElementType(op->getOperand(0).getType()),
-       to = torch_reader::getTensorElementType(op->getResult(0).getType());
-  return isa_and_present<FloatType>(from) && isa_and_present<FloatType>(to) &&
-         from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth();
+  return makesConstant(op) || widens(op);
 }
 
 static bool isTorchList(Type type) { return isa<torch_reader::ListType>(type); }

@@ -76,6 +76,31 @@ static LogicalResult lowerTranspose(Lowering &l) {
   return lowerPermutation(l, order);
 }
 
+/// movedim: one dim taken out and put in elsewhere.
+static LogicalResult lowerMoveDim(Lowering &l) {
+  int64_t rank = l.getTensorType(0).getRank();
+  std::optional<int64_t> a = l.getInt(1), b = a ? l.getInt(2) : std::nullopt;
+  if (!b)
+    return failure();
+  std::optional<int64_t> from = l.normalizeDim(*a, std::max<int64_t>(rank, 1)),
+                         to = from ? l.normalizeDim(*b, std::max<int64_t>(rank, 1)) : std::nullopt;
+  if (!to)
+    return failure();
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  if (rank > 0) {
+    order.erase(order.begin() + *from);
+    order.insert(order.begin() + *to, *from);
+  }
+  return lowerPermutation(l, order);
+}
+
+/// numpy_T: all dims in the other order.
+static LogicalResult lowerReverse(Lowering &l) {
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, l.getTensorType(0).getRank()));
+  std::reverse(order.begin(), order.end());
+  return lowerPermutation(l, order);
+}
+
 static LogicalResult lowerReshape(Lowering &l) {
   if (l.getTensorType(0).getNumElements() != l.getResultType().getNumElements())
     return l.refuse("changes the number of elements");
@@ -209,8 +234,11 @@ static LogicalResult lowerIndex(Lowering &l) {
 void torch_lowering::addViews(HandlerTable &table) {
   table["torch.aten.index.Tensor"] = onTensor(lowerIndex);
   table["torch.aten.permute"] = onTensor(lowerPermute);
-  table["torch.aten.transpose.int"] = onTensor(lowerTranspose);
-  table["torch.aten.t"] = onTensor(lowerTranspose);
+  for (const char *name :
+       {"torch.aten.transpose.int", "torch.aten.swapaxes", "torch.aten.swapdims", "torch.aten.t"})
+    table[name] = onTensor(lowerTranspose);
+  table["torch.aten.movedim.int"] = onTensor(lowerMoveDim);
+  table["torch.aten.numpy_T"] = onTensor(lowerReverse);
   for (const char *name :
        {"torch.aten.view", "torch.aten.reshape", "torch.aten._unsafe_view", "torch.aten.unsqueeze",
         "torch.aten.squeeze", "torch.aten.squeeze.dim", "torch.prims.squeeze",

@@ -79,3 +79,21 @@ func.func @no_index(%x: !torch.vtensor<[4,64],f16>) -> !torch.vtensor<[4,64],f16
   %1 = torch.aten.index.Tensor %x, %0 : !torch.vtensor<[4,64],f16>, !torch.list<optional<vtensor>> -> !torch.vtensor<[4,64],f16>
   return %1 : !torch.vtensor<[4,64],f16>
 }
+
+// -----
+
+// Other names of permutations.
+// CHECK-LABEL: func.func @permutations
+// CHECK-DAG: spyre.view %arg0[d1, d2, d0] : tensor<2x3x4xf16> -> tensor<4x2x3xf16>
+// CHECK-DAG: spyre.view %arg0[d2, d0, d1] : tensor<2x3x4xf16> -> tensor<3x4x2xf16>
+// CHECK-DAG: spyre.view %arg0[d2, d1, d0] : tensor<2x3x4xf16> -> tensor<4x3x2xf16>
+func.func @permutations(%x: !torch.vtensor<[2,3,4],f16>) -> (!torch.vtensor<[4,2,3],f16>, !torch.vtensor<[3,4,2],f16>, !torch.vtensor<[4,3,2],f16>, !torch.vtensor<[4,3,2],f16>) {
+  %int0 = torch.constant.int 0
+  %int2 = torch.constant.int 2
+  %int-1 = torch.constant.int -1
+  %0 = torch.aten.movedim.int %x, %int-1, %int0 : !torch.vtensor<[2,3,4],f16>, !torch.int, !torch.int -> !torch.vtensor<[4,2,3],f16>
+  %1 = torch.aten.movedim.int %x, %int0, %int2 : !torch.vtensor<[2,3,4],f16>, !torch.int, !torch.int -> !torch.vtensor<[3,4,2],f16>
+  %2 = torch.aten.numpy_T %x : !torch.vtensor<[2,3,4],f16> -> !torch.vtensor<[4,3,2],f16>
+  %3 = torch.aten.swapaxes %x, %int0, %int2 : !torch.vtensor<[2,3,4],f16>, !torch.int, !torch.int -> !torch.vtensor<[4,3,2],f16>
+  return %0, %1, %2, %3 : !torch.vtensor<[4,2,3],f16>, !torch.vtensor<[3,4,2],f16>, !torch.vtensor<[4,3,2],f16>, !torch.vtensor<[4,3,2],f16>
+}

@@ -168,3 +168,27 @@ func.func @unknown_size(%x: !torch.vtensor<[6],f16>) -> !torch.vtensor<[?,1],si6
   %1 = torch.aten.nonzero %x {spyre.host = "no form"} : !torch.vtensor<[6],f16> -> !torch.vtensor<[?,1],si64>
   return %1 : !torch.vtensor<[?,1],si64>
 }
+
+// -----
+
+// Nor the widened value after it has been scaled; a sum of two f32 values crosses.
+// CHECK-LABEL: func.func private @scaling_part0({{.*}} -> (!torch.vtensor<[8,8],f16>, !torch.vtensor<[8,8],f32>)
+// CHECK-LABEL: func.func private @scaling_part1(
+// CHECK: torch.prims.convert_element_type
+// CHECK: torch.aten.mul.Scalar
+// CHECK: torch.aten.mm
+func.func @scaling(%x: !torch.vtensor<[8,8],f16>, %y: !torch.vtensor<[8,8],f16>) -> (!torch.vtensor<[8,8],f32>, !torch.vtensor<[8,8],f32>) {
+  %int6 = torch.constant.int 6
+  %int1 = torch.constant.int 1
+  %scale = torch.constant.float 1.250000e-01
+  %0 = torch.aten.mul.Tensor %x, %y : !torch.vtensor<[8,8],f16>, !torch.vtensor<[8,8],f16> -> !torch.vtensor<[8,8],f16>
+  %1 = torch.prims.convert_element_type %0, %int6 : !torch.vtensor<[8,8],f16>, !torch.int -> !torch.vtensor<[8,8],f32>
+  %2 = torch.aten.mul.Scalar %1, %scale : !torch.vtensor<[8,8],f32>, !torch.float -> !torch.vtensor<[8,8],f32>
+  %3 = torch.prims.convert_element_type %y, %int6 : !torch.vtensor<[8,8],f16>, !torch.int -> !torch.vtensor<[8,8],f32>
+  %4 = torch.aten.add.Tensor %2, %3, %int1 : !torch.vtensor<[8,8],f32>, !torch.vtensor<[8,8],f32>, !torch.int -> !torch.vtensor<[8,8],f32>
+  %5 = torch.aten.erfinv %0 {spyre.host = "no form"} : !torch.vtensor<[8,8],f16> -> !torch.vtensor<[8,8],f16>
+  %6 = torch.prims.convert_element_type %5, %int6 : !torch.vtensor<[8,8],f16>, !torch.int -> !torch.vtensor<[8,8],f32>
+  %7 = torch.aten.mm %2, %6 : !torch.vtensor<[8,8],f32>, !torch.vtensor<[8,8],f32> -> !torch.vtensor<[8,8],f32>
+  %8 = torch.aten.mul.Tensor %4, %7 : !torch.vtensor<[8,8],f32>, !torch.vtensor<[8,8],f32> -> !torch.vtensor<[8,8],f32>
+  return %8, %4 : !torch.vtensor<[8,8],f32>, !torch.vtensor<[8,8],f32>
+}

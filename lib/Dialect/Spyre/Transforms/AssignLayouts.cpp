@@ -74,8 +74,9 @@ private:
   /// would have written it. Returns the copy, which is still to be assigned.
   DeviceOpInterface splitOffWrite(DeviceOpInterface op);
   /// The same where what \p op writes is a part of a tensor with several iteration dims
-  /// in one coordinate: the part by itself, then at its offset. Null if it is not.
-  DeviceOpInterface splitOffOffset(DeviceOpInterface op);
+  /// in one coordinate: the part by itself, then at its offset. Null if it is not, or if
+  /// (unless \p always) there are layouts in which it can be written in place.
+  DeviceOpInterface splitOffOffset(DeviceOpInterface op, bool always);
   void setDefaultLayout(Value value) {
     auto type = cast<RankedTensorType>(value.getType());
     setLayout(value, makeLayout(type, type.getRank() - 1));
@@ -166,7 +167,8 @@ std::optional<LayoutAttr> LayoutAssigner::chooseResultLayout(DeviceOpInterface o
   stick = std::nullopt;
   for (int64_t dim = type.getRank() - 1; dim >= 0; --dim)
     if (type.getDimSize(dim) == 1)
-      return makeLayout(type, dim);
+      if (LayoutAttr layout = makeLayout(type, dim); fits(layout))
+        return layout;
   LayoutAttr sparse = makeLayout(type, -1);
   return fits(sparse) ? std::optional(sparse) : std::nullopt;
 }
@@ -246,7 +248,7 @@ DeviceOpInterface LayoutAssigner::splitOffWrite(DeviceOpInterface op) {
                     box.projection, box.map);
 }
 
-DeviceOpInterface LayoutAssigner::splitOffOffset(DeviceOpInterface op) {
+DeviceOpInterface LayoutAssigner::splitOffOffset(DeviceOpInterface op, bool always) {
   AffineMap map = op.getOutputMap();
   FailureOr<::spyre::layout::IndexMap> index = toIndexMap(map, op.getExtents());
   Value result = op.getResultTensor();
@@ -262,7 +264,8 @@ DeviceOpInterface LayoutAssigner::splitOffOffset(DeviceOpInterface op) {
     int64_t step = 1;
     for (const ::spyre::layout::Digit &digit : index->results[dim].digits)
       step = std::max(step, digit.coefficient);
-    moves |= index->results[dim].digits.size() > 1 && low % step != 0;
+    bool isPart = low != 0 || high + 1 < type.getDimSize(dim);
+    moves |= index->results[dim].digits.size() > 1 && (low % step != 0 || (always && isPart));
     shape.push_back(high - low + 1);
     inPart.push_back(map.getResult(dim) - low);
     inWhole.push_back(builder.getAffineDimExpr(dim) + low);
@@ -311,7 +314,7 @@ OperandPlan LayoutAssigner::planOperand(DeviceOpInterface op, unsigned input, St
       if (moved.kind == StickAccess::Dim && moved.dim == *stick)
         offer({OperandPlan::Restickify, logical, copies.getWithStickCost(value, logical)});
     }
-  } else if (access.kind == StickAccess::Dim) {
+  } else if (access.kind == StickAccess::Dim && copies.canReadSpread(value, map, op.getExtents())) {
     offer({OperandPlan::Spread, -1, copies.getSpreadCost(value)});
   }
   Box box = getBox(op, input, stick);
@@ -533,8 +536,16 @@ LogicalResult LayoutAssigner::assignPointwise(DeviceOpInterface op) {
     if (written[d] || reduces)
       consider(d);
   consider(std::nullopt);
-  if (best.cost == kImpossible)
-    return op->emitOpError() << "has no stick dim with which its result can be written";
+  if (best.cost == kImpossible) {
+    // Two steps through a dim of five places: nothing but the outermost dim is stepped
+    // through like that. The four places by themselves are two dims.
+    DeviceOpInterface written = splitOffOffset(op, /*always=*/true);
+    if (!written)
+      return op->emitOpError() << "has no stick dim with which its result can be written";
+    if (failed(assignPointwise(written.getInputs()[0].getDefiningOp<DeviceOpInterface>())))
+      return failure();
+    return assignPointwise(written);
+  }
 
   if (isCast(op) && planOperand(op, 0, std::nullopt).kind == OperandPlan::Fits)
     return assignPartialCast(op, std::nullopt);
@@ -729,7 +740,7 @@ LogicalResult LayoutAssigner::run() {
   };
   for (Operation &op : llvm::make_early_inc_range(func.getBody().front()))
     if (auto device = dyn_cast<DeviceOpInterface>(op); device && device.getResultTensor())
-      splitOffOffset(device);
+      splitOffOffset(device, /*always=*/false);
   for (BlockArgument argument : func.getArguments()) {
     if (!supported(argument, func)) {
       ok = false;

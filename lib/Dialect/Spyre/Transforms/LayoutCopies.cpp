@@ -54,6 +54,15 @@ int64_t mlir::spyre::getNumElementsInMemory(Value value, int64_t stick) {
       makeLayout(type, stick).getTensorLayout(type.getShape()));
 }
 
+Location mlir::spyre::getLocation(Value value) {
+  if (!isa<UnknownLoc>(value.getLoc()))
+    return value.getLoc();
+  for (Operation *user : value.getUsers())
+    if (!isa<UnknownLoc>(user->getLoc()))
+      return user->getLoc();
+  return value.getLoc();
+}
+
 bool mlir::spyre::canRestickify(Value value) {
   const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc("ReStickifyOpHBM");
   ::spyre::DataFormat format = getLayout(value).getFormat();
@@ -126,16 +135,16 @@ Value LayoutCopies::getPadded(Value value, int64_t dim) {
   AffineMap identity = builder.getMultiDimIdentityMap(rank);
   if (extent == whole) // whole sticks already; what lies behind is not read
     return padded[{value, dim}] =
-               buildIdentity(value.getLoc(), value, shape, identity, paddedType, identity);
+               buildIdentity(getLocation(value), value, shape, identity, paddedType, identity);
   // Zeros beyond the value, then the value.
   SmallVector<int64_t> rest(type.getShape());
   rest[dim] = whole - extent;
   SmallVector<AffineExpr> shifted(identity.getResults());
   shifted[dim] = shifted[dim] + extent;
   Value filled =
-      buildIdentity(value.getLoc(), zero, rest, AffineMap::get(rank, 0, builder.getContext()),
+      buildIdentity(getLocation(value), zero, rest, AffineMap::get(rank, 0, builder.getContext()),
                     paddedType, AffineMap::get(rank, 0, shifted, builder.getContext()));
-  return padded[{value, dim}] = buildIdentity(value.getLoc(), value, type.getShape(), identity,
+  return padded[{value, dim}] = buildIdentity(getLocation(value), value, type.getShape(), identity,
                                               paddedType, identity, filled);
 }
 
@@ -193,7 +202,7 @@ Value LayoutCopies::getWithStick(Value value, int64_t dim) {
     auto plain = RankedTensorType::get(type.getShape(), type.getElementType());
     auto laidOut =
         RankedTensorType::get(type.getShape(), type.getElementType(), makeLayout(plain, dim));
-    auto copy = ConstantOp::create(builder, constant.getLoc(), laidOut, constant.getValue());
+    auto copy = ConstantOp::create(builder, getLocation(constant), laidOut, constant.getValue());
     copy->setDiscardableAttrs(constant->getDiscardableAttrDictionary());
     tails.update(copy);
     return restickified[key] = copy.getResult();
@@ -208,7 +217,7 @@ Value LayoutCopies::getWithStick(Value value, int64_t dim) {
     setInsertionAfter(value);
     unsigned rank = type.getRank();
     AffineMap identity = builder.getMultiDimIdentityMap(rank);
-    source = buildIdentity(value.getLoc(), value, type.getShape(), identity, unit,
+    source = buildIdentity(getLocation(value), value, type.getShape(), identity, unit,
                            identity.insertResult(builder.getAffineConstantExpr(0), rank));
   }
   if (!canRestickify(value))
@@ -217,7 +226,7 @@ Value LayoutCopies::getWithStick(Value value, int64_t dim) {
     source = getPadded(source, dim);
   OpBuilder::InsertionGuard guard(builder);
   setInsertionAfter(source);
-  return restickified[key] = buildRestickify(value.getLoc(), source, dim);
+  return restickified[key] = buildRestickify(getLocation(value), source, dim);
 }
 
 LayoutAttr LayoutCopies::getLayoutWithStick(Value value, int64_t dim) const {
@@ -270,11 +279,20 @@ Value LayoutCopies::getSpread(Value value) {
                                makeLayout(wide, getStickDim(layout) + 1));
   OpBuilder::InsertionGuard guard(builder);
   setInsertionAfter(value);
-  Value repeated = buildIdentity(value.getLoc(), value, shape,
+  Value repeated = buildIdentity(getLocation(value), value, shape,
                                  builder.getMultiDimIdentityMap(rank + 1).getSubMap(
                                      llvm::to_vector(llvm::seq<unsigned>(1, rank + 1))),
                                  wide, builder.getMultiDimIdentityMap(rank + 1));
   return spread[value] = getWithStick(repeated, 0);
+}
+
+bool LayoutCopies::canReadSpread(Value value, AffineMap map, ArrayRef<int64_t> extents) const {
+  SmallVector<int64_t> shape{getElements(value)};
+  llvm::append_range(shape, getShape(value));
+  auto wide = RankedTensorType::get(shape, getRanked(value).getElementType());
+  AffineExpr lane = getAffineConstantExpr(0, map.getContext());
+  return getStickAccess(shape, makeLayout(wide, 0), map.insertResult(lane, 0), extents).kind ==
+         StickAccess::Lane0;
 }
 
 int64_t LayoutCopies::getSpreadCost(Value value) const {
@@ -459,9 +477,10 @@ Value LayoutCopies::getRegion(Value value, AffineMap &map, ArrayRef<int64_t> ext
   // Copies of the whole read what lies behind the last step, too.
   Value filled;
   if (shape != box)
-    filled = buildIdentity(value.getLoc(), zero, shape,
+    filled = buildIdentity(getLocation(value), zero, shape,
                            AffineMap::get(rank, 0, builder.getContext()), grown, identity);
-  Value region = buildIdentity(value.getLoc(), part.value, box, part.map, grown, identity, filled);
+  Value region =
+      buildIdentity(getLocation(value), part.value, box, part.map, grown, identity, filled);
   regions.insert(region);
   return region;
 }
@@ -504,7 +523,7 @@ Part LayoutCopies::getPart(Value value, AffineMap map, ArrayRef<int64_t> extents
       Part part = getPart(region, from, extents, stick, zeroTail);
       return parts[key] = part;
     }
-  Location loc = value.getLoc();
+  Location loc = getLocation(value);
   if (cut.middle >= 0) {
     source = getWithStick(value, cut.logical);
     if (getRanked(source).getRank() > getRanked(value).getRank())

@@ -37,6 +37,10 @@ void setLayout(Value value, LayoutAttr layout);
 /// Elements of memory that \p value takes with logical dim \p stick in the stick.
 int64_t getNumElementsInMemory(Value value, int64_t stick);
 
+/// Where \p value comes from in the program's text. Constants that were merged have lost
+/// their place: then it is that of what reads it.
+Location getLocation(Value value);
+
 /// What an operation costs beside the elements it moves, in elements: copies of small
 /// values are no better than one larger copy.
 inline constexpr int64_t kCopyOverhead = 4096;
@@ -82,6 +86,8 @@ public:
   /// an operation reads from lane 0. \p value is not sparse.
   Value getSpread(Value value);
   int64_t getSpreadCost(Value value) const;
+  /// True if an operation over \p extents can read that by \p map (without the new dim).
+  bool canReadSpread(Value value, AffineMap map, ArrayRef<int64_t> extents) const;
 
   /// \p value with logical dim \p dim zero-extended to whole sticks.
   Value getPadded(Value value, int64_t dim);

@@ -48,3 +48,14 @@ func.func @negative(%x: tensor<4x8xf16>) -> tensor<4x8xf16> {
   %0 = spyre.exp (d0 = 4, d1 = 8) ins(%x[d0, d1]) -> [d0, d1] : tensor<4x8xf16> -> tensor<4x8xf16>
   return %0 : tensor<4x8xf16>
 }
+
+// The reader takes three of the joined pairs: two dims have no part of that size,
+// so the value keeps its dim, whatever its writer does.
+// CHECK-LABEL: func.func @negative_part_of_pairs
+// CHECK: spyre.identity (d0 = 2, d1 = 2, d2 = 64) ins(%arg0[d0, d1, d2]) -> [d0 * 2 + d1, d2] : tensor<2x2x64xf16> -> tensor<4x64xf16>
+// CHECK: spyre.exp (d0 = 3, d1 = 64) ins(%{{.*}}[d0, d1]) -> [d0, d1] : tensor<4x64xf16> -> tensor<3x64xf16>
+func.func @negative_part_of_pairs(%arg0: tensor<2x2x64xf16>) -> tensor<3x64xf16> {
+  %0 = spyre.identity (d0 = 4, d1 = 64) ins(%arg0[d0 floordiv 2, d0 mod 2, d1]) -> [d0, d1] : tensor<2x2x64xf16> -> tensor<4x64xf16>
+  %1 = spyre.exp (d0 = 3, d1 = 64) ins(%0[d0, d1]) -> [d0, d1] : tensor<4x64xf16> -> tensor<3x64xf16>
+  return %1 : tensor<3x64xf16>
+}

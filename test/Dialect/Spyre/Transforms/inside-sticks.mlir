@@ -86,3 +86,28 @@ func.func @constant(%x: tensor<2x2xf16>) -> tensor<2x2xf16> {
   %0 = spyre.batchmatmul (d0 = 2, d1 = 2, d2 = 2) ins(%x[d0, d2], %c[d1, d2]) -> [d0, d1] : tensor<2x2xf16>, tensor<2x2xf16> -> tensor<2x2xf16>
   return %0 : tensor<2x2xf16>
 }
+
+// -----
+
+// Pairs in a dim of five places: only the outermost dim is stepped through by twos if it
+// has an odd extent, and here that is another one. The four places are computed
+// by themselves.
+// CHECK-LABEL: func.func @pairs_of_five
+// CHECK: %[[P:.*]] = spyre.identity (d0 = 2, d1 = 2, d2 = 64, d3 = 31) ins(%arg0[d0, d1 * 64 + d2, d3]) -> [d0 * 2 + d1, d2, d3] : {{.*}} -> tensor<4x64x31xf16
+// CHECK: spyre.identity (d0 = 4, d1 = 64, d2 = 31) ins(%[[P]][d0, d1, d2]) -> [d0, d1, d2] : {{.*}} -> tensor<5x64x31xf16
+func.func @pairs_of_five(%x: tensor<2x128x31xf16>, %z: tensor<1x64x31xf16>) -> tensor<5x64x31xf16> {
+  %0 = spyre.identity (d0 = 2, d1 = 2, d2 = 64, d3 = 31) ins(%x[d0, d1 * 64 + d2, d3]) -> [d0 * 2 + d1, d2, d3] : tensor<2x128x31xf16> -> tensor<5x64x31xf16>
+  %1 = spyre.identity (d0 = 64, d1 = 31) ins(%z[0, d0, d1]) outs(%0[4, d0, d1]) : tensor<1x64x31xf16> -> tensor<5x64x31xf16>
+  return %1 : tensor<5x64x31xf16>
+}
+
+// -----
+
+// The unit dim in the stick would be one element a stick, but the dim of five places is
+// not outermost then either: nor is a repeated value read by twos through a new leading dim.
+// CHECK-LABEL: func.func @by_twos_of_five
+// CHECK: spyre.mul (d0 = 2, d1 = 33)
+func.func @by_twos_of_five(%x: tensor<5x33xf16>, %y: tensor<1x66xf16>) -> tensor<2x33xf16> {
+  %0 = spyre.mul (d0 = 2, d1 = 33) ins(%x[d0 * 2 + 2, d1], %y[0, d0 * 33 + d1]) -> [d0, d1] : tensor<5x33xf16>, tensor<1x66xf16> -> tensor<2x33xf16>
+  return %0 : tensor<2x33xf16>
+}

@@ -85,23 +85,6 @@ static bool splitsContraction(DeviceOpInterface op, const layout::IndexMap &newM
   return false;
 }
 
-/// True if the dims of \p op can be split until none of its maps takes one apart, with
-/// \p newMap in place of map \p changed.
-static bool canSplitTogether(DeviceOpInterface op, unsigned changed,
-                             const layout::IndexMap &newMap) {
-  layout::IndexMap all{newMap.extents, newMap.results};
-  for (unsigned i = 0; i <= op.getInputs().size(); ++i) {
-    if (i == changed)
-      continue;
-    FailureOr<layout::IndexMap> map = getIndexMap(op, i);
-    if (failed(map))
-      return false;
-    layout::IndexMap simple = layout::simplify(*map);
-    all.results.insert(all.results.end(), simple.results.begin(), simple.results.end());
-  }
-  return layout::canSplitInputs(all);
-}
-
 /// Lets the operation that computes \p view's source write in the view's shape.
 static bool foldIntoWriter(ViewOp view, RewriterBase &rewriter) {
   Value source = view.getSource();

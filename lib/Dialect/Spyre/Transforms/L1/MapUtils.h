@@ -43,6 +43,23 @@ inline DeviceOpInterface getProducer(Value value) {
   return op && op.getResultTensor() == value ? op : DeviceOpInterface();
 }
 
+/// True if the dims of \p op can be split until none of its maps takes one apart, with
+/// \p newMap in place of map \p changed.
+inline bool canSplitTogether(DeviceOpInterface op, unsigned changed,
+                             const ::spyre::layout::IndexMap &newMap) {
+  ::spyre::layout::IndexMap all{newMap.extents, newMap.results};
+  for (unsigned i = 0; i <= op.getInputs().size(); ++i) {
+    if (i == changed)
+      continue;
+    FailureOr<::spyre::layout::IndexMap> map = getIndexMap(op, i);
+    if (failed(map))
+      return false;
+    ::spyre::layout::IndexMap simple = ::spyre::layout::simplify(*map);
+    all.results.insert(all.results.end(), simple.results.begin(), simple.results.end());
+  }
+  return ::spyre::layout::canSplitInputs(all);
+}
+
 } // namespace mlir::spyre
 
 #endif // SPYRE_LIB_DIALECT_SPYRE_TRANSFORMS_L1_MAPUTILS_H

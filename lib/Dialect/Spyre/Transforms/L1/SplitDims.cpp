@@ -172,6 +172,43 @@ static SmallVector<Access> getAccesses(Value value) {
   return accesses;
 }
 
+/// \p map with the coordinates of each dim of the tensor taken apart into \p factors, or
+/// nothing if one cannot be.
+static std::optional<layout::IndexMap> splitCoordinates(const layout::IndexMap &map,
+                                                        ArrayRef<std::vector<int64_t>> factors) {
+  layout::IndexMap split{map.extents, {}};
+  for (auto [dim, parts] : llvm::enumerate(factors)) {
+    // Innermost part first, then reversed.
+    std::vector<layout::IndexExpr> coordinates;
+    layout::IndexExpr rest = map.results[dim];
+    for (size_t i = parts.size(); i-- > 1;) {
+      std::optional<layout::DivMod> divided = layout::divide(rest, map.extents, parts[i]);
+      if (!divided)
+        return std::nullopt;
+      coordinates.push_back(divided->remainder);
+      rest = divided->quotient;
+    }
+    coordinates.push_back(rest);
+    split.results.insert(split.results.end(), coordinates.rbegin(), coordinates.rend());
+  }
+  return layout::simplify(split);
+}
+
+/// The maps of \p accesses to a tensor whose dims are taken apart into \p factors; nothing
+/// if an operation cannot step through its part then: one that reads three of joined pairs.
+static std::optional<std::vector<layout::IndexMap>>
+splitAccesses(ArrayRef<Access> accesses, ArrayRef<layout::IndexMap> maps,
+              ArrayRef<std::vector<int64_t>> factors) {
+  std::vector<layout::IndexMap> split;
+  for (auto [access, map] : llvm::zip(accesses, maps)) {
+    std::optional<layout::IndexMap> one = splitCoordinates(map, factors);
+    if (!one || !canSplitTogether(access.op, access.map, *one))
+      return std::nullopt;
+    split.push_back(std::move(*one));
+  }
+  return split;
+}
+
 /// Gives \p value the dims that its accesses mix in one coordinate; true if it did.
 static bool splitTensorDims(Value value) {
   SmallVector<Access> accesses = getAccesses(value);
@@ -186,7 +223,10 @@ static bool splitTensorDims(Value value) {
   }
   RankedTensorType type = getTensorType(value);
   // Where the coordinates of dim `dim` are cut: at the weights of mixed digits.
-  SmallVector<std::vector<int64_t>> factors;
+  SmallVector<std::vector<int64_t>> factors, whole;
+  for (int64_t size : type.getShape())
+    whole.push_back({size});
+  factors = whole;
   bool any = false;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     std::set<int64_t> cuts;
@@ -204,35 +244,25 @@ static bool splitTensorDims(Value value) {
     std::optional<std::vector<int64_t>> parts;
     if (!keep && !cuts.empty())
       parts = getFactors(type.getDimSize(dim), cuts);
-    any |= parts && parts->size() > 1;
-    factors.push_back(parts ? *parts : std::vector<int64_t>{type.getDimSize(dim)});
+    if (!parts || parts->size() == 1)
+      continue;
+    SmallVector<std::vector<int64_t>> alone = whole;
+    alone[dim] = *parts;
+    if (!splitAccesses(accesses, maps, alone))
+      continue;
+    factors[dim] = std::move(*parts);
+    any = true;
   }
   if (!any)
+    return false;
+  std::optional<std::vector<layout::IndexMap>> newMaps = splitAccesses(accesses, maps, factors);
+  if (!newMaps)
     return false;
 
   SmallVector<int64_t> shape;
   for (const std::vector<int64_t> &parts : factors)
     llvm::append_range(shape, parts);
-  std::vector<layout::IndexMap> newMaps;
-  for (const layout::IndexMap &map : maps) {
-    layout::IndexMap split{map.extents, {}};
-    for (auto [dim, parts] : llvm::enumerate(factors)) {
-      // Innermost part first, then reversed.
-      std::vector<layout::IndexExpr> coordinates;
-      layout::IndexExpr rest = map.results[dim];
-      for (size_t i = parts.size(); i-- > 1;) {
-        std::optional<layout::DivMod> divided = layout::divide(rest, map.extents, parts[i]);
-        if (!divided)
-          return false;
-        coordinates.push_back(divided->remainder);
-        rest = divided->quotient;
-      }
-      coordinates.push_back(rest);
-      split.results.insert(split.results.end(), coordinates.rbegin(), coordinates.rend());
-    }
-    newMaps.push_back(layout::simplify(split));
-  }
-  for (auto [access, map] : llvm::zip(accesses, newMaps))
+  for (auto [access, map] : llvm::zip(accesses, *newMaps))
     setMap(access.op, access.map, map);
   value.setType(RankedTensorType::get(shape, type.getElementType()));
   return true;
