@@ -18,7 +18,8 @@
 #include <mutex>
 
 struct spyre_device {
-  std::mutex mutex;
+  /// Recursive: a caller's host function may use the device that runs its program.
+  std::recursive_mutex mutex;
   spyre::runtime::Runtime runtime;
   std::string report;
   spyre_device(spyre::Device device, spyre::runtime::EmulatorOptions options)

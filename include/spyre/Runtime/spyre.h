@@ -186,7 +186,9 @@ typedef struct {
 } spyre_host_functions;
 
 /* One run: an array an argument, an array a result, which is filled. NULL functions: the
- * runtime's own. */
+ * runtime's own. A function of `functions` may use the device (buffers, launches, other
+ * programs) on the thread that it is called on; other threads wait for the run to end. It
+ * must not destroy the device or the program. */
 spyre_status spyre_program_run(spyre_device *device, spyre_program *program,
                                const spyre_host_functions *functions, const spyre_array *arguments,
                                size_t num_arguments, const spyre_array *results,

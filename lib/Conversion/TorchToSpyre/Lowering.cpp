@@ -96,19 +96,29 @@ std::optional<int64_t> Lowering::normalizeIndex(int64_t index, RankedTensorType 
   return std::nullopt;
 }
 
-std::optional<SliceBounds> Lowering::getSliceBounds(unsigned first, int64_t extent) {
-  SliceBounds bounds{0, extent};
-  for (unsigned i : {first, first + 1}) {
+std::optional<Slice> Lowering::getSlice(unsigned first) {
+  RankedTensorType type = getTensorType(0);
+  std::optional<int64_t> dim = getInt(first), step = dim ? getInt(first + 3) : std::nullopt;
+  if (step)
+    dim = normalizeDim(*dim, type.getRank());
+  if (!step || !dim)
+    return std::nullopt;
+  if (*step < 1) {
+    (void)refuse("its step is " + Twine(*step));
+    return std::nullopt;
+  }
+  int64_t extent = type.getDimSize(*dim), start = 0, end = extent;
+  for (unsigned i : {first + 1, first + 2}) {
     if (isNone(i))
       continue;
     std::optional<int64_t> given = getInt(i);
     if (!given)
       return std::nullopt;
-    (i == first ? bounds.start : bounds.end) =
+    (i == first + 1 ? start : end) =
         std::clamp<int64_t>(*given < 0 ? *given + extent : *given, 0, extent);
   }
-  bounds.end = std::max(bounds.start, bounds.end);
-  return bounds;
+  int64_t count = llvm::divideCeil(std::max<int64_t>(end - start, 0), *step);
+  return Slice{*dim, start, count, *step};
 }
 
 Value Lowering::getAs(unsigned i, Type elementType) {

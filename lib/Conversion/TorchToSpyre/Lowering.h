@@ -39,9 +39,9 @@ namespace mlir::spyre::torch_lowering {
 /// \p why.
 RankedTensorType convertTensorType(Type type, std::string *why = nullptr);
 
-/// Elements start .. end - 1 of a dim, start <= end.
-struct SliceBounds {
-  int64_t start = 0, end = 0;
+/// `count` elements of dim `dim`: every `step`-th one from `start` on.
+struct Slice {
+  int64_t dim = 0, start = 0, count = 0, step = 1;
 };
 
 /// One operation while it is lowered.
@@ -82,9 +82,10 @@ public:
   /// Index \p index of dim \p dim of a tensor of \p type, counted from the end if
   /// negative; nothing (and the reason set) outside of it.
   std::optional<int64_t> normalizeIndex(int64_t index, RankedTensorType type, int64_t dim);
-  /// Start (operand \p first) and end (the next) of a slice of \p extent elements, from
-  /// the end if negative and clamped, as PyTorch reads them; none: all.
-  std::optional<SliceBounds> getSliceBounds(unsigned first, int64_t extent);
+  /// The slice of operand 0 by the operands dim (number \p first), start, end and step, which
+  /// are counted from the end if negative and clamped, as PyTorch reads them; none: all.
+  /// Nothing (and the reason set) where they are unknown or the step is not positive.
+  std::optional<Slice> getSlice(unsigned first);
 
   /// Tensor operand \p i, or number \p i as a 0-d constant, in \p elementType.
   Value getAs(unsigned i, Type elementType);

@@ -236,25 +236,16 @@ static LogicalResult replaceSlice(Lowering &l, Value part, int64_t dim, int64_t 
 }
 
 static LogicalResult lowerSliceScatter(Lowering &l) {
-  RankedTensorType type = l.getTensorType(0);
-  std::optional<int64_t> dim = l.getInt(2), step = dim ? l.getInt(5) : std::nullopt;
-  if (step)
-    dim = l.normalizeDim(*dim, type.getRank());
-  if (!step || !dim)
+  std::optional<Slice> slice = l.getSlice(2);
+  if (!slice)
     return failure();
-  std::optional<SliceBounds> bounds = l.getSliceBounds(3, type.getDimSize(*dim));
-  if (!bounds)
-    return failure();
-  auto [start, end] = *bounds;
-  if (*step < 1)
-    return l.refuse("its step is not positive");
-  int64_t count = llvm::divideCeil(end - start, *step);
-  if (getTensorType(l.getTensor(1)).getRank() != type.getRank() ||
-      getTensorType(l.getTensor(1)).getDimSize(*dim) != count)
-    return l.refuse("its source should have " + Twine(count) + " elements in dim " + Twine(*dim));
-  if (*step != 1 && count > 1)
-    return lowerSteppedScatter(l, *dim, start, *step);
-  return replaceSlice(l, l.getTensor(1), *dim, start);
+  auto [dim, start, count, step] = *slice;
+  if (getTensorType(l.getTensor(1)).getRank() != l.getTensorType(0).getRank() ||
+      getTensorType(l.getTensor(1)).getDimSize(dim) != count)
+    return l.refuse("its source should have " + Twine(count) + " elements in dim " + Twine(dim));
+  if (step != 1 && count > 1)
+    return lowerSteppedScatter(l, dim, start, step);
+  return replaceSlice(l, l.getTensor(1), dim, start);
 }
 
 static LogicalResult lowerSelectScatter(Lowering &l) {

@@ -121,21 +121,14 @@ static LogicalResult lowerExpand(Lowering &l) {
 
 /// A dim read at `d * step + start`.
 static LogicalResult lowerSlice(Lowering &l) {
-  RankedTensorType type = l.getTensorType(0);
-  std::optional<int64_t> dim = l.getInt(1), step = dim ? l.getInt(4) : std::nullopt;
-  if (step)
-    dim = l.normalizeDim(*dim, type.getRank());
-  if (!step || !dim)
+  std::optional<Slice> slice = l.getSlice(1);
+  if (!slice)
     return failure();
-  std::optional<SliceBounds> bounds = l.getSliceBounds(2, type.getDimSize(*dim));
-  if (!bounds)
-    return failure();
-  if (*step < 1)
-    return l.refuse("its step is " + Twine(*step));
-  int64_t size = (bounds->end - bounds->start + *step - 1) / *step;
-  if (l.getResultType().getRank() != type.getRank() || l.getResultType().getDimSize(*dim) != size)
-    return l.refuse("its result should have " + Twine(size) + " elements in dim " + Twine(*dim));
-  return l.replaceWith(buildSlice(l, l.getTensor(0), *dim, bounds->start, size, *step));
+  auto [dim, start, count, step] = *slice;
+  if (l.getResultType().getRank() != l.getTensorType(0).getRank() ||
+      l.getResultType().getDimSize(dim) != count)
+    return l.refuse("its result should have " + Twine(count) + " elements in dim " + Twine(dim));
+  return l.replaceWith(buildSlice(l, l.getTensor(0), dim, start, count, step));
 }
 
 static LogicalResult lowerSelect(Lowering &l) {

@@ -18,9 +18,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace fs = std::filesystem;
@@ -260,6 +262,7 @@ TEST_F(CApi, NamesTheFileThatIsWrong) {
 struct Caller {
   std::string asked;
   bool fails = false;
+  std::function<void()> during; ///< called in the middle of the program
 
   static int knows(void *, const char *function) { return std::string(function) != "aten.unknown"; }
   static spyre_status call(void *user, const spyre_host_call *call, char *message,
@@ -273,6 +276,8 @@ struct Caller {
         caller->asked +=
             ":" + std::to_string(spyre_host_value_int(spyre_host_value_item(value, k)));
     }
+    if (caller->during)
+      std::exchange(caller->during, nullptr)();
     if (caller->fails) {
       std::snprintf(message, capacity, "no luck");
       return SPYRE_ERROR;
@@ -312,6 +317,18 @@ TEST_F(CApi, ProgramsCallTheCallersFunctions) {
       << spyre_last_error();
   EXPECT_EQ(caller.asked, "aten.example 5 0 1 2 4 7:1:2 3");
   EXPECT_EQ(out[1], 6.0f);
+
+  // The device can be used in the middle of a program, by the program itself, too.
+  caller.during = [&] {
+    spyre_buffer *buffer = nullptr;
+    EXPECT_EQ(spyre_buffer_create(device, 256, "scratch", &buffer), SPYRE_OK);
+    spyre_buffer_destroy(buffer);
+    float inner[2] = {0, 0};
+    spyre_array z = {"float32", shape, 1, inner, sizeof(inner)};
+    EXPECT_EQ(spyre_program_run(device, program, &functions, &x, 1, &z, 1), SPYRE_OK);
+    EXPECT_EQ(inner[1], 6.0f);
+  };
+  EXPECT_EQ(spyre_program_run(device, program, &functions, &x, 1, &y, 1), SPYRE_OK);
 
   caller.fails = true;
   EXPECT_EQ(spyre_program_run(device, program, &functions, &x, 1, &y, 1), SPYRE_ERROR);
