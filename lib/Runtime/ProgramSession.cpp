@@ -128,6 +128,7 @@ std::optional<RunError> ProgramSession::prepare() {
     if (!arguments[results.back()].host)
       arguments[results.back()].host = &array;
   }
+  noteLastUses();
   // In checked mode a run must find memory that nobody has written.
   keepTransients = options.keepBuffers && !emulated.checked && total <= kKeptInBytes;
   if (options.keepBuffers)
@@ -136,6 +137,26 @@ std::optional<RunError> ProgramSession::prepare() {
         if (auto error = upload(int(i), *arguments[i].constant))
           return error;
   return std::nullopt;
+}
+
+/// What the host computes goes with the last action that reads it, results apart.
+void ProgramSession::noteLastUses() {
+  std::vector<bool> isSeen(arguments.size());
+  for (int result : results)
+    isSeen[result] = true;
+  for (auto action = actions.rbegin(); action != actions.rend(); ++action) {
+    auto use = [&](int array) {
+      if (array >= 0 && !isSeen[array])
+        action->lastUses.push_back(array);
+      if (array >= 0)
+        isSeen[array] = true;
+    };
+    use(action->array);
+    for (int array : action->inputs)
+      use(array);
+    for (int array : action->outputs) // nobody reads it
+      use(array);
+  }
 }
 
 std::optional<RunError> ProgramSession::allocate(Buffer &buffer) {
@@ -213,11 +234,14 @@ std::optional<RunError> ProgramSession::run(const std::vector<const HostTensor *
         return error;
   }
   std::vector<HostTensor> made(arguments.size());
-  for (const Action &action : actions)
+  for (const Action &action : actions) {
     if (auto error = runAction(action, inputs, made)) {
       release(/*everything=*/false);
       return error;
     }
+    for (int array : action.lastUses)
+      made[array] = HostTensor();
+  }
   outputs.clear();
   for (int index : results) {
     const Array &array = arguments[index];

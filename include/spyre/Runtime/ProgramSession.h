@@ -84,11 +84,13 @@ private:
     std::vector<int> buffers; ///< of a launch; -1: a constant
     const runtime::HostCall *call = nullptr;
     std::vector<int> inputs, outputs; ///< arrays of a host call
+    std::vector<int> lastUses;        ///< arrays that nothing needs after this
   };
 
   ProgramSession(Runtime &runtime, const LoadedProgram &loaded, SessionOptions options)
       : runtime(runtime), loaded(loaded), options(options) {}
   std::optional<RunError> prepare();
+  void noteLastUses();
   std::optional<RunError> allocate(Buffer &buffer);
   /// Copies argument or constant \p array into the buffers that always hold it.
   std::optional<RunError> upload(int array, const HostTensor &tensor);
