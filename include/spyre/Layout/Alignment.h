@@ -42,7 +42,7 @@ struct AlignAccess {
   int indirectDim = -1;
   /// (device dim, iteration dim with keepUnit) that belong together. The device
   /// dim has size 1 or is in the stick.
-  std::vector<std::pair<unsigned, unsigned>> unitDims;
+  std::vector<std::pair<unsigned, unsigned>> unitDims = {};
 };
 
 /// A loop dim after alignment.

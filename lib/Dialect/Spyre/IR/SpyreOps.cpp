@@ -202,12 +202,9 @@ LogicalResult ViewOp::verify() {
   return success();
 }
 
-OpFoldResult ViewOp::fold(FoldAdaptor adaptor) {
+OpFoldResult ViewOp::fold(FoldAdaptor) {
   if (getSource().getType() == getType() && getMap().isIdentity())
     return getSource();
-  // A view of a splat is a splat.
-  if (auto splat = dyn_cast_or_null<SplatElementsAttr>(adaptor.getSource()))
-    return SplatElementsAttr::get(cast<ShapedType>(getType()), splat.getSplatValue<Attribute>());
   // Views compose.
   if (auto inner = getSource().getDefiningOp<ViewOp>()) {
     auto type = cast<RankedTensorType>(getType());
@@ -236,8 +233,6 @@ LogicalResult ConstantOp::verify() {
     return emitOpError() << "value is " << value << ", result is " << type;
   return success();
 }
-
-OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
 LogicalResult ConvertOp::verify() {
   if (cast<RankedTensorType>(getSource().getType()).getShape() !=

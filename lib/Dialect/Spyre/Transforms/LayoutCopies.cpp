@@ -54,15 +54,6 @@ int64_t mlir::spyre::getNumElementsInMemory(Value value, int64_t stick) {
       makeLayout(type, stick).getTensorLayout(type.getShape()));
 }
 
-Location mlir::spyre::getLocation(Value value) {
-  if (!isa<UnknownLoc>(value.getLoc()))
-    return value.getLoc();
-  for (Operation *user : value.getUsers())
-    if (!isa<UnknownLoc>(user->getLoc()))
-      return user->getLoc();
-  return value.getLoc();
-}
-
 bool mlir::spyre::canRestickify(Value value) {
   const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc("ReStickifyOpHBM");
   ::spyre::DataFormat format = getLayout(value).getFormat();
@@ -135,16 +126,16 @@ Value LayoutCopies::getPadded(Value value, int64_t dim) {
   AffineMap identity = builder.getMultiDimIdentityMap(rank);
   if (extent == whole) // whole sticks already; what lies behind is not read
     return padded[{value, dim}] =
-               buildIdentity(getLocation(value), value, shape, identity, paddedType, identity);
+               buildIdentity(value.getLoc(), value, shape, identity, paddedType, identity);
   // Zeros beyond the value, then the value.
   SmallVector<int64_t> rest(type.getShape());
   rest[dim] = whole - extent;
   SmallVector<AffineExpr> shifted(identity.getResults());
   shifted[dim] = shifted[dim] + extent;
   Value filled =
-      buildIdentity(getLocation(value), zero, rest, AffineMap::get(rank, 0, builder.getContext()),
+      buildIdentity(value.getLoc(), zero, rest, AffineMap::get(rank, 0, builder.getContext()),
                     paddedType, AffineMap::get(rank, 0, shifted, builder.getContext()));
-  return padded[{value, dim}] = buildIdentity(getLocation(value), value, type.getShape(), identity,
+  return padded[{value, dim}] = buildIdentity(value.getLoc(), value, type.getShape(), identity,
                                               paddedType, identity, filled);
 }
 
@@ -202,7 +193,7 @@ Value LayoutCopies::getWithStick(Value value, int64_t dim) {
     auto plain = RankedTensorType::get(type.getShape(), type.getElementType());
     auto laidOut =
         RankedTensorType::get(type.getShape(), type.getElementType(), makeLayout(plain, dim));
-    auto copy = ConstantOp::create(builder, getLocation(constant), laidOut, constant.getValue());
+    auto copy = ConstantOp::create(builder, constant.getLoc(), laidOut, constant.getValue());
     copy->setDiscardableAttrs(constant->getDiscardableAttrDictionary());
     tails.update(copy);
     return restickified[key] = copy.getResult();
@@ -217,7 +208,7 @@ Value LayoutCopies::getWithStick(Value value, int64_t dim) {
     setInsertionAfter(value);
     unsigned rank = type.getRank();
     AffineMap identity = builder.getMultiDimIdentityMap(rank);
-    source = buildIdentity(getLocation(value), value, type.getShape(), identity, unit,
+    source = buildIdentity(value.getLoc(), value, type.getShape(), identity, unit,
                            identity.insertResult(builder.getAffineConstantExpr(0), rank));
   }
   if (!canRestickify(value))
@@ -226,7 +217,7 @@ Value LayoutCopies::getWithStick(Value value, int64_t dim) {
     source = getPadded(source, dim);
   OpBuilder::InsertionGuard guard(builder);
   setInsertionAfter(source);
-  return restickified[key] = buildRestickify(getLocation(value), source, dim);
+  return restickified[key] = buildRestickify(value.getLoc(), source, dim);
 }
 
 LayoutAttr LayoutCopies::getLayoutWithStick(Value value, int64_t dim) const {
@@ -279,7 +270,7 @@ Value LayoutCopies::getSpread(Value value) {
                                makeLayout(wide, getStickDim(layout) + 1));
   OpBuilder::InsertionGuard guard(builder);
   setInsertionAfter(value);
-  Value repeated = buildIdentity(getLocation(value), value, shape,
+  Value repeated = buildIdentity(value.getLoc(), value, shape,
                                  builder.getMultiDimIdentityMap(rank + 1).getSubMap(
                                      llvm::to_vector(llvm::seq<unsigned>(1, rank + 1))),
                                  wide, builder.getMultiDimIdentityMap(rank + 1));
@@ -477,10 +468,10 @@ Value LayoutCopies::getRegion(Value value, AffineMap &map, ArrayRef<int64_t> ext
   // Copies of the whole read what lies behind the last step, too.
   Value filled;
   if (shape != box)
-    filled = buildIdentity(getLocation(value), zero, shape,
+    filled = buildIdentity(value.getLoc(), zero, shape,
                            AffineMap::get(rank, 0, builder.getContext()), grown, identity);
   Value region =
-      buildIdentity(getLocation(value), part.value, box, part.map, grown, identity, filled);
+      buildIdentity(value.getLoc(), part.value, box, part.map, grown, identity, filled);
   regions.insert(region);
   return region;
 }
@@ -523,7 +514,7 @@ Part LayoutCopies::getPart(Value value, AffineMap map, ArrayRef<int64_t> extents
       Part part = getPart(region, from, extents, stick, zeroTail);
       return parts[key] = part;
     }
-  Location loc = getLocation(value);
+  Location loc = value.getLoc();
   if (cut.middle >= 0) {
     source = getWithStick(value, cut.logical);
     if (getRanked(source).getRank() > getRanked(value).getRank())

@@ -37,10 +37,6 @@ void setLayout(Value value, LayoutAttr layout);
 /// Elements of memory that \p value takes with logical dim \p stick in the stick.
 int64_t getNumElementsInMemory(Value value, int64_t stick);
 
-/// Where \p value comes from in the program's text. Constants that were merged have lost
-/// their place: then it is that of what reads it.
-Location getLocation(Value value);
-
 /// What an operation costs beside the elements it moves, in elements: copies of small
 /// values are no better than one larger copy.
 inline constexpr int64_t kCopyOverhead = 4096;

@@ -72,7 +72,7 @@ Value LayoutCopies::buildReinterpret(Location loc, Value source, Type element) {
 }
 
 Value LayoutCopies::moveHalves(Value value, int64_t dim) {
-  Location loc = getLocation(value);
+  Location loc = value.getLoc();
   RankedTensorType type = getRanked(value);
   MLIRContext *context = builder.getContext();
   int64_t halves = getNumHalves(value), rank = type.getRank(), old = getStickDim(getLayout(value));
@@ -128,7 +128,7 @@ Value LayoutCopies::moveWide(Value value, int64_t dim) {
   spec.resultType = wide;
   spec.extents.assign(type.getShape().begin(), type.getShape().end());
   spec.maps = {identity, identity};
-  DeviceOpInterface cast = buildDeviceOp(builder, getLocation(value), spec);
+  DeviceOpInterface cast = buildDeviceOp(builder, value.getLoc(), spec);
   tails.update(cast);
   return cast.getResultTensor();
 }

@@ -1,5 +1,5 @@
 // RUN: spyre-opt %s | spyre-opt | FileCheck %s
-// RUN: spyre-opt %s --canonicalize | FileCheck %s --check-prefix=CANON
+// RUN: spyre-opt %s --canonicalize --cse | FileCheck %s --check-prefix=CANON
 
 // CHECK-LABEL: func.func @views
 // CANON-LABEL: func.func @views
@@ -29,4 +29,13 @@ func.func @composites(%x: tensor<2x32x64xf16>, %w: tensor<96x64xf16>, %b: tensor
   // CHECK: spyre.rms_norm %{{.*}} weight(%{{.*}} : tensor<96xf16>) over 1 epsilon 1.000000e-05 : tensor<2x32x96xf16> -> tensor<2x32x96xf16>
   %2 = spyre.rms_norm %1 weight(%g : tensor<96xf16>) over 1 epsilon 1.0e-5 : tensor<2x32x96xf16> -> tensor<2x32x96xf16>
   return %2 : tensor<2x32x96xf16>
+}
+
+// Two numbers that round to one element stay two.
+// CANON-LABEL: func.func @rounded_alike
+// CANON-COUNT-2: spyre.constant dense<5.960460e-08>
+func.func @rounded_alike() -> (tensor<f16>, tensor<f16>) {
+  %0 = spyre.constant dense<5.96046e-08> : tensor<f16> {spyre.value = 1.0e-10 : f64} : tensor<f16>
+  %1 = spyre.constant dense<5.96046e-08> : tensor<f16> {spyre.value = 1.0e-12 : f64} : tensor<f16>
+  return %0, %1 : tensor<f16>, tensor<f16>
 }

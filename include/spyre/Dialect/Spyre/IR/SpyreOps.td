@@ -127,12 +127,13 @@ def Spyre_ViewOp : Spyre_Op<"view", [Pure]> {
   let hasFolder = 1;
 }
 
-def Spyre_ConstantOp : Spyre_Op<"constant", [Pure, ConstantLike]> {
+// Not ConstantLike: the folder would merge constants whose numbers round to the same element
+// (spyre.value has the exact one), and forget where in the program they stand.
+def Spyre_ConstantOp : Spyre_Op<"constant", [Pure]> {
   let summary = "A tensor known at compile time";
   let arguments = (ins ElementsAttr:$value);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$value attr-dict `:` type($result)";
-  let hasFolder = 1;
   let hasVerifier = 1;
 }
 

@@ -39,8 +39,7 @@ Value mlir::spyre::buildScalar(OpBuilder &b, Location loc, double value, Type el
     bool losesInfo = false;
     const llvm::fltSemantics &semantics = floatType.getFloatSemantics();
     rounded.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-    // Constants of one rounded value may be merged: a tiny one is no zero, a large one no
-    // infinity.
+    // A tiny one is no zero, a large one no infinity.
     if (rounded.isZero() && value != 0.0)
       rounded = llvm::APFloat::getSmallest(semantics, std::signbit(value));
     if (rounded.isInfinity() && std::isfinite(value))
