@@ -412,4 +412,20 @@ std::variant<DivisionPlan, DivisionError> divide(const DivisionProblem &problem,
                        (errors.empty() ? std::string("nothing fits") : errors.front())};
 }
 
+std::vector<Cut> proposeCuts(const DivisionProblem &problem) {
+  std::vector<Cut> cuts;
+  if (problem.kind == OperationKind::SingleCore)
+    return cuts;
+  for (int64_t parts = problem.maxCores; parts > 1; parts /= 2)
+    for (unsigned d = 0; d < problem.dims.size(); ++d) {
+      const DivisionDim &dim = problem.dims[d];
+      int64_t units = getNumUnits(dim), place = units / parts * parts * dim.elementsPerStick;
+      if (dim.isReduced || !dim.maySplit || dim.requiredSplit || place == 0 || units % parts == 0)
+        continue;
+      if (Cut cut{d, place}; std::find(cuts.begin(), cuts.end(), cut) == cuts.end())
+        cuts.push_back(cut);
+    }
+  return cuts;
+}
+
 } // namespace spyre::planning

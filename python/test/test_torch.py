@@ -93,6 +93,16 @@ def test_dtypes(dtype):
     close(spyre_mlir.compile(lambda a: a + a, a)(a), a + a)
 
 
+@pytest.mark.parametrize("columns", [1027, 1069, 1155])
+def test_projections_without_equal_parts(columns):
+    """17 and 19 sticks of columns, more than one of four cores reaches: two products, one result."""
+    torch.manual_seed(2)
+    model = torch.nn.Linear(256, columns).half().eval()
+    x = (torch.randint(-15, 16, (6, 256)) / 16).half()
+    program = spyre_mlir.compile(model, x, device="mock4", check=True, host="none")
+    close(program(x), model(x))
+
+
 def test_strided_tensors(x):
     program = spyre_mlir.compile(lambda a: a * 2, x)
     assert torch.equal(program(x.T.contiguous().T), x * 2)

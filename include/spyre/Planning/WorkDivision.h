@@ -139,6 +139,18 @@ std::vector<std::string> verify(const DivisionProblem &problem, const Splits &sp
 /// All legal splits, in lexicographic order.
 std::vector<Splits> enumerateSplits(const DivisionProblem &problem);
 
+/// A place to cut an iteration dim in two: elements before and from `place` on.
+struct Cut {
+  unsigned dim = 0;
+  int64_t place = 0;
+  bool operator==(const Cut &) const = default;
+};
+
+/// Where a problem without a legal division may be cut into two that have one: 769 sticks
+/// have no divisor but 768 have many. Whole sticks, never a dim that is reduced; first the
+/// cuts that let most cores work.
+std::vector<Cut> proposeCuts(const DivisionProblem &problem);
+
 //===----------------------------------------------------------------------===//
 // Facts
 //===----------------------------------------------------------------------===//

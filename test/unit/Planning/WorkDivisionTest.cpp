@@ -256,6 +256,23 @@ TEST(WorkDivisionTest, SplitsTheOuterDimOfALargeTensor) {
   EXPECT_EQ(solve(problem, {}).splits, (Splits{16, 2}));
 }
 
+TEST(WorkDivisionTest, CutsWhatHasPoorDivisors) {
+  // 769 sticks of columns, which no number of cores divides; K is reduced and never cut.
+  DivisionProblem problem = makeMatmul({1, 49155, 4096});
+  problem.spanLimitInBytes = int64_t(256) << 20;
+  EXPECT_TRUE(std::holds_alternative<DivisionError>(divide(problem, {})));
+  std::vector<Cut> cuts = proposeCuts(problem);
+  ASSERT_FALSE(cuts.empty());
+  EXPECT_EQ(cuts.front(), (Cut{1, 49152}));
+  for (const Cut &cut : cuts)
+    EXPECT_EQ(cut.dim, 1u) << "one row and the reduced dim have no place to cut";
+  // Rows are in no stick: any place will do. Most cores first, each place once.
+  DivisionProblem rows = makePointwise({97, 64});
+  EXPECT_EQ(proposeCuts(rows), (std::vector<Cut>{{0, 96}}));
+  rows.dims[0].maySplit = false;
+  EXPECT_TRUE(proposeCuts(rows).empty());
+}
+
 TEST(WorkDivisionTest, MatmulRolesAndKFast) {
   DivisionProblem problem = makeMatmul({2, 64, 128, 256});
   EXPECT_EQ(problem.dims[0].role, MatmulRole::Batch);

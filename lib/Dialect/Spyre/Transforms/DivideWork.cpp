@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An adapter: the decisions are spyre::planning::divide, one operation at a time,
-// and spyre::planning::DivisionGraph, which improves on them.
+// An adapter: the decisions are spyre::planning::divide, one operation at a time, and
+// proposeCuts where it finds nothing, and spyre::planning::DivisionGraph, which improves on
+// them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,14 +42,15 @@ struct DivideWorkPass : mlir::spyre::impl::SpyreDivideWorkBase<DivideWorkPass> {
       return signalPassFailure();
     }
     int64_t limit = cores == 0 ? available : static_cast<int64_t>(cores);
+    SmallVector<DeviceOpInterface> ops;
+    getOperation().walk([&](DeviceOpInterface op) {
+      if (!llvm::is_contained(op.getExtents(), 0))
+        ops.push_back(op);
+    });
     SmallVector<DividedOp> divided;
     bool ok = true;
-    getOperation().walk([&](DeviceOpInterface op) {
-      if (llvm::is_contained(op.getExtents(), 0))
-        return;
-      if (failed(divide(op, *device, limit, divided)))
-        ok = false;
-    });
+    for (DeviceOpInterface op : ops)
+      ok &= succeeded(divide(op, *device, limit, divided));
     if (!ok)
       return signalPassFailure();
     if ((search || exhaustive) && failed(improve(divided, *device)))
@@ -76,18 +78,89 @@ private:
       divided.push_back({op, std::move(*problem), std::move(splits), /*byHand=*/true});
       return success();
     }
+    std::variant<planning::Splits, planning::DivisionError> splits =
+        solve(*problem, device.getNumCores());
+    if (auto *found = std::get_if<planning::Splits>(&splits)) {
+      divided.push_back({op, std::move(*problem), std::move(*found)});
+      return success();
+    }
+    if (divideInTwo(op, *problem, device, divided))
+      return success();
+    return op->emitOpError() << "is not supported at this size: "
+                             << std::get<planning::DivisionError>(splits).message;
+  }
+
+  /// One core may not reach all of a tensor: then more of them are used than was asked for.
+  static std::variant<planning::Splits, planning::DivisionError>
+  solve(planning::DivisionProblem &problem, int64_t numCores) {
     planning::DivisionOptions options;
-    auto plan = planning::divide(*problem, options);
-    // One core may not reach all of a tensor: then the span decides.
-    if (std::holds_alternative<planning::DivisionError>(plan) && limit < device.getNumCores()) {
-      problem->maxCores = device.getNumCores();
-      plan = planning::divide(*problem, options);
+    auto plan = planning::divide(problem, options);
+    if (std::holds_alternative<planning::DivisionError>(plan) && problem.maxCores < numCores) {
+      problem.maxCores = numCores;
+      plan = planning::divide(problem, options);
     }
     if (auto *error = std::get_if<planning::DivisionError>(&plan))
-      return op->emitOpError() << "is not supported at this size: " << error->message;
-    divided.push_back(
-        {op, std::move(*problem), std::move(std::get<planning::DivisionPlan>(plan).splits)});
-    return success();
+      return *error;
+    return std::move(std::get<planning::DivisionPlan>(plan).splits);
+  }
+
+  /// Puts two operations in the place of \p op, which has no legal division; false if none of
+  /// the cuts that may help does.
+  static bool divideInTwo(DeviceOpInterface op, const planning::DivisionProblem &problem,
+                          const ::spyre::Device &device, SmallVectorImpl<DividedOp> &divided) {
+    if (!op.getResultTensor() || !op.getLoopVariables().empty())
+      return false;
+    for (planning::Cut cut : planning::proposeCuts(problem)) {
+      SmallVector<DividedOp, 2> parts;
+      DeviceOpInterface first = buildPart(op, cut, /*isSecond=*/false, op.getOutput());
+      DeviceOpInterface second = buildPart(op, cut, /*isSecond=*/true, first.getResultTensor());
+      for (DeviceOpInterface part : {first, second}) {
+        if (checkSticks(part).kind == StickAccess::Unreadable)
+          break;
+        FailureOr<planning::DivisionProblem> own =
+            buildDivisionProblem(part, device, problem.maxCores);
+        if (failed(own))
+          break;
+        auto splits = solve(*own, device.getNumCores());
+        if (auto *found = std::get_if<planning::Splits>(&splits))
+          parts.push_back({part, std::move(*own), std::move(*found)});
+        else
+          break;
+      }
+      if (parts.size() == 2) {
+        op.getResultTensor().replaceAllUsesWith(second.getResultTensor());
+        op->erase();
+        divided.append(std::make_move_iterator(parts.begin()),
+                       std::make_move_iterator(parts.end()));
+        return true;
+      }
+      second->erase();
+      first->erase();
+    }
+    return false;
+  }
+
+  /// What \p op does on one side of \p cut, into \p output.
+  static DeviceOpInterface buildPart(DeviceOpInterface op, planning::Cut cut, bool isSecond,
+                                     Value output) {
+    OpBuilder builder(op);
+    DeviceOpSpec spec;
+    spec.opFunc = op.getOpFuncName();
+    spec.inputs.assign(op.getInputs().begin(), op.getInputs().end());
+    spec.output = output;
+    spec.resultType = op.getResultTensor().getType();
+    spec.extents.assign(op.getExtents().begin(), op.getExtents().end());
+    spec.extents[cut.dim] = isSecond ? spec.extents[cut.dim] - cut.place : cut.place;
+    SmallVector<AffineExpr> dims;
+    for (unsigned d = 0; d < op.getNumDims(); ++d)
+      dims.push_back(builder.getAffineDimExpr(d) + (isSecond && d == cut.dim ? cut.place : 0));
+    for (unsigned i = 0, e = op.getInputs().size(); i <= e; ++i)
+      spec.maps.push_back(op.getMap(i).replaceDimsAndSymbols(dims, {}, op.getNumDims(), 0));
+    if (DictionaryAttr constants = op.getConstantsAttr())
+      spec.constants.assign(constants.begin(), constants.end());
+    DeviceOpInterface part = buildDeviceOp(builder, op->getLoc(), spec);
+    part->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    return part;
   }
 
   LogicalResult improve(MutableArrayRef<DividedOp> divided, const ::spyre::Device &device) {

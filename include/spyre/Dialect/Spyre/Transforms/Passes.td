@@ -72,6 +72,10 @@ def SpyreDivideWork : Pass<"spyre-divide-work", "::mlir::func::FuncOp"> {
     operation and of those that it shares values with: dividing a value alike keeps
     it in LX. No step makes the sum larger.
 
+    An operation without a legal division is cut in two along a dim whose extent has
+    poor divisors (`spyre::planning::proposeCuts`), and both parts are divided; the
+    second writes what the first has left of the result.
+
     ```mlir
     %0 = spyre.batchmatmul (d0 = 512, d1 = 4096, d2 = 4096) ins(...)
     // heuristic: d0 = 512, d1 = 4096 / 32, d2 = 4096
