@@ -77,6 +77,8 @@ class _Taker:
             if not value.is_contiguous() or value.is_neg() or (self.torch_dtype.is_complex and value.is_conj()):
                 value = value.resolve_conj().resolve_neg().contiguous()
             return value.data_ptr(), value
+        if isinstance(value, np.generic):  # NumPy makes these of arrays without dims
+            value = np.asarray(value)
         if not isinstance(value, np.ndarray):
             if isinstance(value, (int, float, complex, bool)):
                 raise ArgumentError(f"{self.spec.name} is a Python number; the program takes a tensor, {self.spec}")

@@ -87,6 +87,27 @@ def test_results_are_what_arguments_are(x):
     assert np.array_equal(program(x.numpy()), (x + 1).numpy())
 
 
+def test_arrays_of_all_kinds():
+    """Empty, read-only, with steps, without dims, of all types; bytes in another order are another type."""
+    arrays = [
+        np.zeros((0, 4), np.float16),
+        np.array([True, False]),
+        np.arange(3),
+        np.ones(2, np.complex64),
+        np.array(2.5, np.float16),
+    ]
+    program = spyre_mlir.compile(
+        lambda e, b, i, c, s: (torch.cat([e, e]), ~b, i + 1, c * 2, s * 2), *map(torch.from_numpy, arrays)
+    )
+    arrays[2].flags.writeable = False
+    expected = [np.zeros((0, 4)), [False, True], [1, 2, 3], [2, 2], 5]
+    for i, c, s in ((arrays[2], arrays[3], arrays[4]), (np.arange(6)[::2] // 2, arrays[3][::-1], np.float16(2.5))):
+        for got, want in zip(program(*arrays[:2], i, c, s), expected):
+            assert np.array_equal(got, want)
+    with pytest.raises(spyre_mlir.ArgumentError, match="in2 is >i8"):
+        program(*arrays[:2], arrays[2].astype(">i8"), *arrays[3:])
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 def test_dtypes(dtype):
     a = torch.arange(-96, 96).reshape(2, 96).to(dtype) / 8
