@@ -29,7 +29,7 @@ from pointwise_kinds import KINDS as POINTWISE
 TURN = (
     "layer_norm", "movement", "attention", "broadcast", "rope", "reduction", "mha", "softmax", "movement",
     "sdpa", "compare", "gelu_mlp", "movement", "rms_norm", "decoder_layer", "unary", "matmul", "broadcast",
-    "movement", "attention", "swiglu_mlp", "reduction", "layer_norm_written", "compare", "encoder_layer", "island", "scan",
+    "movement", "attention", "swiglu_mlp", "reduction", "layer_norm_written", "compare", "encoder_layer", "island", "scan", "casts",
 )  # fmt: skip
 KINDS = {**LAYERS, **POINTWISE}
 CONFORMANCE = pathlib.Path(__file__).resolve().parent.parent / "conformance"

@@ -16,6 +16,7 @@ division can hide it.
 The bounds are those of the conformance runners (documented there); PyTorch's own error
 is computed from `ref…` where the arrays have it.
 """
+
 import argparse
 import json
 import pathlib
@@ -203,9 +204,7 @@ def compare(got, out, ref, has_matmul, is_f32):
 
 
 def run_case(program, arrays_path, opt):
-    done = subprocess.run(
-        [opt, str(program), "-spyre-torch-to-l1"], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([opt, str(program), "-spyre-torch-to-l1"], capture_output=True, text=True, check=False)
     if done.returncode:
         return "refused", done.stderr.strip()
     if arrays_path is None:

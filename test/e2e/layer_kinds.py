@@ -117,7 +117,9 @@ def rms_norm(d):
     if way == "op":
         return (lambda x, w: functional.rms_norm(x, (n,), w, 1e-5)), inputs
     if way == "late":  # the weight in the wide type
-        return (lambda x, w: (wide(x) * torch.rsqrt((wide(x) ** 2).mean(-1, True) + 1e-6) * wide(w)).to(x.dtype)), inputs
+        return (
+            lambda x, w: (wide(x) * torch.rsqrt((wide(x) ** 2).mean(-1, True) + 1e-6) * wide(w)).to(x.dtype)
+        ), inputs
     if way == "residual":
         return (lambda x, w, r: (rms_normalize(x + r, w), x + r)), [*inputs, d.data(*shape)]
     return rms_normalize, inputs
@@ -186,9 +188,9 @@ def matmuls(d):
     if way == "t":
         return (lambda x, y: x @ y.mT), [d.data(b, m, k), d.data(b, n, k, scale=s)]
     if way == "both":
-        return (lambda x, y: (x.mT @ y.mT)), [d.data(b, k, m), d.data(b, n, k, scale=s)]
+        return (lambda x, y: x.mT @ y.mT), [d.data(b, k, m), d.data(b, n, k, scale=s)]
     if way == "heads":
-        return (lambda x, y: (x.transpose(1, 2) @ y.transpose(1, 2))), [d.data(b, m, h, k), d.data(b, k, h, n, scale=s)]
+        return (lambda x, y: x.transpose(1, 2) @ y.transpose(1, 2)), [d.data(b, m, h, k), d.data(b, k, h, n, scale=s)]
     if way == "shared":
         return torch.matmul, [d.data(b, 1, m, k), d.data(h, k, n, scale=s)]
     if way == "vector":
@@ -534,6 +536,58 @@ def scan(d):
     return function, [d.between(-1.0, 1.0, steps, *inner), d.data(steps, *inner)]
 
 
+def casts(d):
+    """Changes of the element type before, behind and between views that split, join and turn dims.
+
+    Few bits: every step is exact in all types.
+    """
+    d.dtype = torch.float16  # torch-mlir imports no bfloat16 numbers of its own
+    shape = [d.size(130) for _ in range(d.choice(1, 2, 3))]
+    while np.prod(shape) > 20000:
+        shape[int(np.argmax(shape))] //= 2
+    first = tuple(shape)
+    begins_wide, ends = d.flag(), d.flag()
+    wide = begins_wide
+    steps = []
+    for _ in range(d.choice(2, 3, 4, 5)):
+        kind = d.choice("cast", "cast", "join", "split", "turn", "cut", "add", "compare")
+        if kind == "cast":
+            wide = not wide
+            steps.append(lambda x, to=torch.float32 if wide else d.dtype: x.to(to))
+        elif kind == "join" and len(shape) > 1:
+            at = int(d.rng.integers(len(shape) - 1))
+            shape[at : at + 2] = [shape[at] * shape[at + 1]]
+            steps.append(lambda x, to=tuple(shape): x.reshape(to))
+        elif kind == "split":
+            at = int(d.rng.integers(len(shape)))
+            factors = [n for n in range(2, shape[at]) if shape[at] % n == 0]
+            if factors and len(shape) < 5:
+                inner = d.choice(*factors)
+                shape[at : at + 1] = [shape[at] // inner, inner]
+                steps.append(lambda x, to=tuple(shape): x.reshape(to))
+        elif kind == "turn" and len(shape) > 1:
+            a, b = (int(n) for n in d.rng.choice(len(shape), 2, replace=False))
+            shape[a], shape[b] = shape[b], shape[a]
+            steps.append(lambda x, a=a, b=b: x.transpose(a, b))
+        elif kind == "cut":
+            at = int(d.rng.integers(len(shape)))
+            begin = int(d.rng.integers(shape[at]))
+            shape[at] -= begin
+            steps.append(lambda x, at=at, begin=begin: x.narrow(at, begin, x.shape[at] - begin))
+        elif kind == "add":
+            steps.append(lambda x: x + 0.5)
+        elif kind == "compare" and not wide:
+            steps.append(lambda x: torch.where(x > 0.25, x, -x))
+
+    def function(x):
+        x = x.to(torch.float32) if begins_wide else x * 2
+        for step in steps:
+            x = step(x)
+        return x + 1 if ends else x
+
+    return function, [torch.round(d.data(*first) * 4) / 8]
+
+
 KINDS = {
     "layer_norm": layer_norm,
     "layer_norm_written": layer_norm_written_out,
@@ -544,6 +598,7 @@ KINDS = {
     "attention": attention,
     "sdpa": sdpa,
     "mha": multi_head_attention,
+    "casts": casts,
     "rope": rope,
     "scan": scan,
     "decoder_layer": decoder_layer,

@@ -105,7 +105,9 @@ def compare(d):
     shapes = broadcast_shapes(d, 2)
     x, y = (grid(*shape) for shape in shapes)
     operation = d.choice(*COMPARISONS)
-    way = d.choice("bool", "where", "where-scalar", "mask", "logic", "clamp", "clamp-tensor", "scalar", "select", "cast")
+    way = d.choice(
+        "bool", "where", "where-scalar", "mask", "logic", "clamp", "clamp-tensor", "scalar", "select", "cast"
+    )
     scalar = d.choice(0, 0.25, -1.0, 1)
     if way == "bool":
         return operation, [x, y]
@@ -164,7 +166,9 @@ def reduction(d):
     count = int(d.rng.integers(1, rank + 1)) if d.flag(0.4) else 1
     dims = [int(n) for n in d.rng.choice(rank, count, replace=False)]
     keep = d.flag()
-    way = d.choice("sum", "mean", "amax", "amin", "max", "min", "all", "any", "norm", "var", "var_mean", "full", "shifted")
+    way = d.choice(
+        "sum", "mean", "amax", "amin", "max", "min", "all", "any", "norm", "var", "var_mean", "full", "shifted"
+    )
     x = d.data(*shape)
     if way in ("sum", "mean", "amax", "amin"):
         function = getattr(torch, way)

@@ -32,7 +32,9 @@ def stack(text, count, shared):
         rename = lambda match: names.get(match.group(0), f"%l{layer}_{match.group(0)[1:]}")
         bodies.append(re.sub(r"%[\w-]+", rename, body))
         state = re.sub(r"%[\w-]+", rename, returned)
-    head = f"func.func @{signature.group(1)}({', '.join(new_arguments)}) -> {signature.group(3)}{signature.group(4)}{{\n"
+    head = (
+        f"func.func @{signature.group(1)}({', '.join(new_arguments)}) -> {signature.group(3)}{signature.group(4)}{{\n"
+    )
     tail = re.sub(r"^\n    return %[\w#]+", f"\n    return {state}", text[end:])
     return text[: signature.start()] + head + "\n".join(bodies) + tail
 

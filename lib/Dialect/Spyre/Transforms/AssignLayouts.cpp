@@ -549,13 +549,16 @@ LogicalResult LayoutAssigner::assignPointwise(DeviceOpInterface op) {
 
   if (isCast(op) && planOperand(op, 0, std::nullopt).kind == OperandPlan::Fits)
     return assignPartialCast(op, std::nullopt);
-  if (isCast(op) && best.stick && best.inPlace && isPartialCast(op, *best.stick))
-    return assignPartialCast(op, best.stick);
 
   DeviceOpInterface write;
   if (!best.inPlace) {
     write = splitOffWrite(op);
     op = write.getInputs()[0].getDefiningOp<DeviceOpInterface>();
+  }
+  if (isCast(op) && (!best.stick || isPartialCast(op, *best.stick))) {
+    if (failed(assignPartialCast(op, best.stick)))
+      return failure();
+    return write ? assignPointwise(write) : success();
   }
   for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)
     makeOperandFit(op, i, best.stick);
@@ -573,8 +576,7 @@ LogicalResult LayoutAssigner::assignPointwise(DeviceOpInterface op) {
 // copied in, cast, copied out. The lanes behind the copy hold anything, the sticks behind
 // it zeros. One element a stick is repeated in all lanes of a new last dim.
 LogicalResult LayoutAssigner::assignPartialCast(DeviceOpInterface op, Stick stick) {
-  if (stick)
-    makeOperandFit(op, 0, *stick);
+  makeOperandFit(op, 0, stick);
   Value source = op.getInputs()[0], result = op.getResultTensor();
   SmallVector<int64_t> extents(op.getExtents()), wide(extents);
   int64_t elements = std::max(getCastElements(source), getCastElements(result));
@@ -644,6 +646,9 @@ LogicalResult LayoutAssigner::assignPartialCast(DeviceOpInterface op, Stick stic
 
 LogicalResult LayoutAssigner::finish(DeviceOpInterface op) {
   StickAccess sticks = checkSticks(op);
+  if (sticks.kind == StickAccess::Dim && isCast(op) && isPartialCast(op, sticks.dim))
+    return op->emitOpError() << "has no layout that the device can execute: one side has fewer "
+                                "sticks than those of the other side hold";
   if (sticks.kind == StickAccess::Unreadable)
     return op->emitOpError() << "has no layout that the device can execute: " << sticks.reason;
   copies.getTails().update(op);

@@ -32,3 +32,16 @@ func.func @negative_whole(%x: tensor<3x100xf16>) -> tensor<3x100xf32> {
   %0 = spyre.dl16tofp32 (d0 = 3, d1 = 100) ins(%x[d0, d1]) -> [d0, d1] : tensor<3x100xf16> -> tensor<3x100xf32>
   return %0 : tensor<3x100xf32>
 }
+
+// -----
+
+// A cast that cannot write in place is computed by itself first: 70 elements are two
+// 16-bit sticks, but three of f32, so that is a partial one, too.
+// CHECK-LABEL: func.func @behind_a_join
+// CHECK: spyre.dl16tofp32 (d0 = 3, d1 = 128)
+// CHECK-NOT: spyre.dl16tofp32
+// CHECK: return
+func.func @behind_a_join(%x: tensor<3x70xf16>) -> tensor<210xf32> {
+  %0 = spyre.dl16tofp32 (d0 = 3, d1 = 70) ins(%x[d0, d1]) -> [d0 * 70 + d1] : tensor<3x70xf16> -> tensor<210xf32>
+  return %0 : tensor<210xf32>
+}
