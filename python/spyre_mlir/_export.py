@@ -99,6 +99,9 @@ def import_graph(graph: torch.fx.Graph, name: str):
 
     context = ir.Context()
     torch_dialect.register_dialect(context)
+    for output in graph.find_nodes(op="output"):
+        # Arguments that are returned as they are come from the return; it has a place only if the node has one.
+        output.meta.setdefault("stack_trace", f'  File "{name}", line 1, in {name}\n    return\n')
     importer = FxImporter(context=context)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

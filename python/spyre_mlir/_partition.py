@@ -243,7 +243,7 @@ class _Part(torch.nn.Module):
 def _with_strides(tensor, shape, stride):
     """As PyTorch would have laid it out; a value that is repeated in no memory of its own is written out."""
     tensor = tensor if isinstance(tensor, torch.Tensor) else torch.from_numpy(tensor)
-    if tensor.stride() == stride or tensor.numel() == 0 or 0 in stride:
+    if tensor.stride() == stride or (0 in stride and tensor.numel() > 0):
         return tensor
     return torch.empty_strided(shape, stride, dtype=tensor.dtype).copy_(tensor)
 

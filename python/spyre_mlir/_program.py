@@ -74,6 +74,8 @@ class _Taker:
                 self._refuse(f"{str(value.dtype).removeprefix('torch.')} {list(value.shape)}")
             if not value.is_cpu:
                 raise ArgumentError(f"{self.spec.name} is on device {value.device}; programs take tensors of the CPU")
+            if value.layout is not torch.strided:
+                raise ArgumentError(f"{self.spec.name} has the layout {value.layout}; programs take dense tensors")
             if not value.is_contiguous() or value.is_neg() or (self.torch_dtype.is_complex and value.is_conj()):
                 value = value.resolve_conj().resolve_neg().contiguous()
             return value.data_ptr(), value
@@ -316,6 +318,9 @@ class CompiledProgram:
             if stats.get(key):
                 lines.append(f"  {what} in {stats[key]:.3f} s")
         return "\n".join(lines)
+
+    def __reduce_ex__(self, protocol):
+        raise SpyreError("programs are neither copied nor pickled: save() and load() make another of one")
 
     def __repr__(self) -> str:
         return f"<CompiledProgram {', '.join(map(str, self._taken))} -> {', '.join(map(str, self.outputs))}>"

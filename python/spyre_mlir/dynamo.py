@@ -66,8 +66,23 @@ def _decompositions():
         for name in packet.overloads():
             table.pop(getattr(packet, name), None)
     attention = aten._scaled_dot_product_flash_attention_for_cpu
-    table |= torch._decomp.get_decompositions([attention])
+    for overload, decomposition in torch._decomp.get_decompositions([attention]).items():
+        table[overload] = _laid_out_as_query(decomposition)
     return table
+
+
+def _laid_out_as_query(attention):
+    """PyTorch's decomposition has other strides than its kernel, so that views of the result that programs make would fail."""
+
+    @functools.wraps(attention)
+    def decomposition(query, *args, **kwargs):
+        result, *more = attention(query, *args, **kwargs)
+        strides = torch.empty_like(query).stride()
+        order = sorted(range(query.dim()), key=lambda dim: -strides[dim])
+        inverse = [order.index(dim) for dim in range(query.dim())]
+        return (result.permute(order).contiguous().permute(inverse), *more)
+
+    return decomposition
 
 
 def _is_symbolic(value) -> bool:
@@ -108,9 +123,11 @@ class _PerSize:
         return made(*args)
 
     def _specialise(self, args):
+        from torch._dynamo.convert_frame import compile_lock
         from torch.fx.experimental.proxy_tensor import make_fx
 
-        with torch.no_grad():
+        # This happens at a call; tracing replaces methods of modules, which another thread's Dynamo would meet.
+        with compile_lock, torch.no_grad():
             graph = make_fx(self.graph, tracing_mode="fake")(*args)
         return _compile_static(graph, self.options, self.static)
 
