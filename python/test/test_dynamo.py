@@ -315,3 +315,48 @@ def test_host_calls_of_equal_layers_are_counted_once_each():
     close(compiled(model)(x), model(x))
     (placement,) = dynamo.summaries()
     assert [operation for operation, _ in placement.reasons] == 3 * ["aten.convolution.default"]
+
+
+@torch.no_grad()
+def test_attention_has_the_strides_of_pytorchs_kernel():
+    def attention(q):
+        return torch.nn.functional.scaled_dot_product_attention(q, q, q)
+
+    dense = torch.randn(2, 4, 16, 64).half()
+    for q in (dense, dense.transpose(1, 2).contiguous().transpose(1, 2)):
+        got, wanted = compiled(attention)(q), attention(q)
+        close(got, wanted)
+        assert got.stride() == wanted.stride()
+    close(compiled(lambda q: attention(q).view(-1))(dense), attention(dense).view(-1))
+
+
+@torch.no_grad()
+def test_strides_of_empty_results():
+    got = compiled(lambda x: torch.relu(x) * 2)(torch.zeros(0, 64).half())
+    assert got.shape == (0, 64) and got.stride() == (64, 1)
+
+
+def test_sizes_that_change_in_several_threads():
+    """A size's program is made at a call, while another thread may be in Dynamo."""
+    model = MLP().half()
+    f = compiled(model)
+    inputs = [torch.randn(4 + i % 3, 64).half() for i in range(6)]
+    results, errors = {}, []
+
+    def work(part):
+        try:
+            with torch.no_grad():
+                for i in part:
+                    results[i] = f(inputs[i])
+        except Exception as error:  # noqa: BLE001
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(range(start, 6, 3),)) for start in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    with torch.no_grad():
+        for i, x in enumerate(inputs):
+            close(results[i], model(x))

@@ -274,3 +274,25 @@ def test_examples_of_the_docs(page, tmp_path, monkeypatch):
     file = tmp_path / "example.py"
     file.write_text("\n".join(block.split("```")[0] for block in blocks))
     exec(compile(file.read_text(), str(file), "exec"), {})
+
+
+def test_arguments_that_are_returned():
+    x = torch.randn(4, 64).half()
+    for function in (lambda a: a, lambda a: (a, a * 2)):
+        got, wanted = (torch.utils._pytree.tree_leaves(f(x)) for f in (spyre_mlir.compile(function, x), function))
+        assert torch.allclose(got[0], wanted[0], rtol=2e-3, atol=2e-3)
+
+
+def test_sparse_arguments_are_refused():
+    x = torch.randn(4, 64).half()
+    program = spyre_mlir.compile(torch.relu, x)
+    with pytest.raises(spyre_mlir.ArgumentError, match="layout"):
+        program(x.to_sparse())
+
+
+def test_programs_are_not_copied():
+    import copy
+
+    program = spyre_mlir.compile(torch.relu, torch.randn(4, 64).half())
+    with pytest.raises(spyre_mlir.SpyreError, match="save"):
+        copy.deepcopy(program)
