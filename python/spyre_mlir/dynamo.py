@@ -129,7 +129,7 @@ class _PerSize:
         # This happens at a call; tracing replaces methods of modules, which another thread's Dynamo would meet.
         with compile_lock, torch.no_grad():
             graph = make_fx(self.graph, tracing_mode="fake")(*args)
-        return _compile_static(graph, self.options, self.static)
+            return _compile_static(graph, self.options, self.static)
 
 
 def _compile_static(graph, options, static):

@@ -334,29 +334,3 @@ def test_attention_has_the_strides_of_pytorchs_kernel():
 def test_strides_of_empty_results():
     got = compiled(lambda x: torch.relu(x) * 2)(torch.zeros(0, 64).half())
     assert got.shape == (0, 64) and got.stride() == (64, 1)
-
-
-def test_sizes_that_change_in_several_threads():
-    """A size's program is made at a call, while another thread may be in Dynamo."""
-    model = MLP().half()
-    f = compiled(model)
-    inputs = [torch.randn(4 + i % 3, 64).half() for i in range(6)]
-    results, errors = {}, []
-
-    def work(part):
-        try:
-            with torch.no_grad():
-                for i in part:
-                    results[i] = f(inputs[i])
-        except Exception as error:  # noqa: BLE001
-            errors.append(error)
-
-    threads = [threading.Thread(target=work, args=(range(start, 6, 3),)) for start in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors
-    with torch.no_grad():
-        for i, x in enumerate(inputs):
-            close(results[i], model(x))
