@@ -123,6 +123,7 @@ def export(function, args, kwargs, name="main") -> Exported:
         with warnings.catch_warnings(), torch.no_grad():
             warnings.simplefilter("ignore")
             program = torch.export.export(module, tuple(args), dict(kwargs), strict=False)
+            _broadcast_copies(program)
             program = program.run_decompositions(decomposition_table())
     except Exception as error:
         raise ExportError(f"torch.export has no program for it: {error}") from error
@@ -132,6 +133,25 @@ def export(function, args, kwargs, name="main") -> Exported:
     except Exception as error:
         raise ExportError(f"torch-mlir cannot import the program: {error}") from error
     return Exported(text, located, in_spec=in_spec, out_spec=program.call_spec.out_spec, **plan)
+
+
+def _broadcast_copies(program):
+    """Gives the source of `buffer.copy_(source)` the buffer's shape.
+
+    Decomposed, what reads the buffer reads the source itself, also where it has another shape:
+    PyTorch's program is wrong then.
+    """
+    graph = program.graph_module.graph
+    for node in graph.find_nodes(op="call_function", target=torch.ops.aten.copy_.default):
+        target, source = (argument.meta["val"] for argument in node.args[:2])
+        if source.shape == target.shape:
+            continue
+        with graph.inserting_before(node):
+            shown = graph.call_function(torch.ops.aten.expand.default, (node.args[1], list(target.shape)))
+        shown.meta = {key: node.meta[key] for key in ("stack_trace", "nn_module_stack") if key in node.meta}
+        shown.meta["val"] = source.expand(target.shape)
+        node.update_arg(1, shown)
+    program.graph_module.recompile()
 
 
 def _prepare(program, module, leaves):
@@ -146,9 +166,10 @@ def _prepare(program, module, leaves):
     weights, names, constants, weight_of, leaf = [], [], {}, {}, 0
     inputs_of = {}
     dropped = []
+    written = {spec.target for spec in signature.output_specs if spec.kind == OutputKind.BUFFER_MUTATION}
     for node, spec in zip(placeholders, signature.input_specs):
         if spec.kind in (InputKind.PARAMETER, InputKind.BUFFER):
-            if not node.users:
+            if not node.users and spec.target not in written:
                 dropped.append(node)
                 continue
             tensor = own.get(spec.target)

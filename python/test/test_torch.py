@@ -157,6 +157,25 @@ def test_buffers_and_arguments_changed_in_place():
         assert (module.seen == 2 * step).all() and (out == 4 * step).all()
 
 
+def test_buffers_that_take_another_shape(x):
+    """copy_ from a source that is broadcast, into a buffer that nobody reads before."""
+
+    class Keeps(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("kept", torch.ones(32, 64, dtype=torch.float16))
+
+        def forward(self, row):
+            self.kept.copy_(row)
+            return self.kept.sum(0), row.sum(), self.kept / 2
+
+    module = Keeps()
+    program = spyre_mlir.compile(module, x[0])
+    for got, expected in zip(program(x[0]), (x[0] * 32, x[0].sum(), (x[0] / 2).expand(32, 64))):
+        close(got, expected)
+    assert torch.equal(module.kept, x[0].expand(32, 64))
+
+
 def test_saved_programs_bring_their_weights(mlp, x, tmp_path):
     program = spyre_mlir.compile(mlp, x)
     expected = program(x)

@@ -188,7 +188,12 @@ def make_kinds(work):
     )
     planning = planning_problems(work)
     files = names(planning)
-    for action, word in (("divide", "work_division"), ("pack", "lx_packing"), ("pool", "hbm_pool"), ("pack", "problem")):
+    for action, word in (
+        ("divide", "work_division"),
+        ("pack", "lx_packing"),
+        ("pool", "hbm_pool"),
+        ("pack", "problem"),
+    ):
         solve = [tool("spyre-solve"), action, "--input", "{target}", "--output", "{}/out", "--time-limit", "1"]
         if action == "pack":
             solve += ["--capacity", "4096"]
@@ -391,7 +396,9 @@ def run_mutant(seed, kinds, work, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, epilog="example: mutate.py --count 2000 --seed 1 --keep found")
+    parser = argparse.ArgumentParser(
+        description=__doc__, epilog="example: mutate.py --count 2000 --seed 1 --keep found"
+    )
     parser.add_argument("--count", type=int, default=300, help="mutants (default 300)")
     parser.add_argument("--seed", type=int, default=0, help="number of the first mutant (default 0)")
     parser.add_argument("--kinds", help="only these kinds, by comma; mutants have other numbers then")

@@ -145,7 +145,10 @@ def random_shape(rng, longest=1030, rank=None):
     last = int(rng.choice(sizes))
     rank = rank or int(rng.choice((2, 2, 2, 3)))
     room = max(1, 60000 // last)
-    others = [int(min(rng.choice((1, 2, 3, 5, 16, 31, 32, 64, 67)), max(1, round(room ** (1 / (rank - 1)))))) for _ in range(rank - 1)]
+    others = [
+        int(min(rng.choice((1, 2, 3, 5, 16, 31, 32, 64, 67)), max(1, round(room ** (1 / (rank - 1))))))
+        for _ in range(rank - 1)
+    ]
     return (*others, last)
 
 
@@ -273,7 +276,9 @@ RULES = {
 
 
 def run(*command):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace", check=False)
+    done = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, errors="replace", check=False
+    )
     return done.returncode, done.stderr
 
 
@@ -332,7 +337,9 @@ def main():
     failed, worst = 0, {}
     seeds = range(options.seed, options.seed + options.count)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for seed, (rule, message, error) in zip(seeds, pool.map(lambda s: judge(s, names, options), seeds), strict=True):
+        for seed, (rule, message, error) in zip(
+            seeds, pool.map(lambda s: judge(s, names, options), seeds), strict=True
+        ):
             worst[rule] = max(worst.get(rule, 0), error)
             if message:
                 failed += 1

@@ -146,14 +146,19 @@ class Writer:
         for n, (name, dtype, shape) in enumerate(self.members):
             made = f"make({self.seed + 50 + n}, {dtype}, {shape})"
             holder = f"torch.nn.Parameter({made})" if dtype in "HBF" and n == 0 else made
-            own.append(f"        {name} = {holder}" if "Param" in holder else f'        self.register_buffer("{name[5:]}", {holder})')
+            own.append(
+                f"        {name} = {holder}"
+                if "Param" in holder
+                else f'        self.register_buffer("{name[5:]}", {holder})'
+            )
         names = ", ".join(name for name, *_ in self.inputs)
         lines = [f"        {line}" for line in (*self.lines, *extra)]
         body = "\n".join([*lines, f"        return {self.results}"])
         made = ", ".join(f'make(seed + {n}, {t}, {s}, "{f}")' for n, (_, t, s, f) in enumerate(self.inputs))
         return (
             f"{HEADER}\n\nclass Module(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-            + "\n".join(own) + f"\n\n    def forward(self, {names}):\n{body}\n\n\n"
+            + "\n".join(own)
+            + f"\n\n    def forward(self, {names}):\n{body}\n\n\n"
             f"def arguments(seed):\n    return [{made}]\n"
         )
 
@@ -189,18 +194,34 @@ class Writer:
 
     def try_line(self):
         changes = self.rng.random() < 0.12
-        template = self.rng.choice(CHANGES) if changes else self.rng.choices([t for _, t in EXPRESSIONS], [w for w, _ in EXPRESSIONS])[0]
+        template = (
+            self.rng.choice(CHANGES)
+            if changes
+            else self.rng.choices([t for _, t in EXPRESSIONS], [w for w, _ in EXPRESSIONS])[0]
+        )
         line, used = self.fill(template)
         name = f"v{len(self.lines)}"
         line = line if changes else f"{name} = {line}"
         own, wide = self.values(NARROW, [line]), self.values(WIDE, [line])
         for key, value in own.items():
-            if value.numel() > MOST_ELEMENTS or value.dtype not in TYPES or wide[key].shape != value.shape or value.dim() > 6:
+            if (
+                value.numel() > MOST_ELEMENTS
+                or value.dtype not in TYPES
+                or wide[key].shape != value.shape
+                or value.dim() > 6
+            ):
                 raise Discard
             reference = wide[key].double()
             if value.is_floating_point():
                 error = tolerance.relative_error(value.double().numpy(), reference.numpy())
-                if not value.isfinite().all() or not reference.isfinite().all() or reference.numel() and reference.abs().max() > 2000 or error.size and error.max() > 0.02:
+                if (
+                    not value.isfinite().all()
+                    or not reference.isfinite().all()
+                    or reference.numel()
+                    and reference.abs().max() > 2000
+                    or error.size
+                    and error.max() > 0.02
+                ):
                     raise Discard
                 if reference.numel() and 0 < reference.square().mean().sqrt() < 1e-3:
                     raise Discard
@@ -213,7 +234,9 @@ class Writer:
         rounds &= not template.startswith(moved)
         if any(key in self.inexact for key in used) or (rounds and (floats or own[target].is_floating_point())):
             memory = own[target].untyped_storage().data_ptr()
-            self.inexact |= {key for key, value in own.items() if value.untyped_storage().data_ptr() == memory} | {target}
+            self.inexact |= {key for key, value in own.items() if value.untyped_storage().data_ptr() == memory} | {
+                target
+            }
         self.lines.append(line)
         self.now = own
 
@@ -245,7 +268,9 @@ class Writer:
                 rank = self.now[operand(of)].dim()
                 if kind == "dim":
                     return str(rng.randint(-rank, rank - 1) if rank else 0)
-                return ", ".join(rng.choice([":", "1:", ":2", "::2", "-1:", "0", "1:3"]) for _ in range(rng.randint(1, max(rank, 1))))
+                return ", ".join(
+                    rng.choice([":", "1:", ":2", "::2", "-1:", "0", "1:3"]) for _ in range(rng.randint(1, max(rank, 1)))
+                )
             if kind == "unary":
                 name, a = rng.choice(UNARY.split()), operand("a")
                 if name.endswith("_"):
@@ -267,7 +292,9 @@ TYPES = (*NARROW.values(), torch.int32, torch.int64, torch.bool)
 
 def load(text, types):
     """(module, arguments) of a program's text, its floats as `types` says."""
-    code = text.replace("H, B, F, I", "H_, B_, F_, I").replace("torch.float16, torch.bfloat16, torch.float32", "0, 0, 0")
+    code = text.replace("H, B, F, I", "H_, B_, F_, I").replace(
+        "torch.float16, torch.bfloat16, torch.float32", "0, 0, 0"
+    )
     space = dict(types)
     exec(compile(code, "<program>", "exec"), space)
     return space["Module"]().eval().requires_grad_(False), space["arguments"]
@@ -284,7 +311,7 @@ def compare(got, own, wide, scale, place):
         if getattr(got, what) != getattr(own, what):
             raise AssertionError(f"{place}: {what} is {getattr(got, what)}, PyTorch's {getattr(own, what)}")
     name = str(own.dtype).removeprefix("torch.")
-    stored = lambda x: (x.view(torch.int16).numpy().view("uint16") if name == "bfloat16" else x.numpy())  # noqa: E731
+    stored = lambda x: x.view(torch.int16).numpy().view("uint16") if name == "bfloat16" else x.numpy()  # noqa: E731
     reference = wide.double().numpy() if own.is_floating_point() else None
     traits = tolerance.Traits(matmul=True)
     wrong = tolerance.compare(stored(got.contiguous()), stored(own.contiguous()), name, reference, traits, scale)
@@ -329,7 +356,10 @@ def agree(text, module, f, seed, scale, change=lambda arguments: arguments, alia
         for n, each in enumerate(zip(a, b, c)):
             compare(*each, scale, f"{what} {n}")
     if aliases:
-        a, b = layout([*flat(got), *given, *module.state_dict().values()]), layout([*flat(expected), *kept, *plain.state_dict().values()])
+        a, b = (
+            layout([*flat(got), *given, *module.state_dict().values()]),
+            layout([*flat(expected), *kept, *plain.state_dict().values()]),
+        )
         if a != b and not (other and a == other(text, module, change(arguments(seed)))):
             raise AssertionError(f"numbers, strides, memory and offsets are {a}, PyTorch's {b}")
     return True
@@ -426,7 +456,10 @@ def main():
             print(text)
         if wrong:
             print(f"# --- seed {seed}: {wrong}".replace("\n", "\n# ") + f"\n{text}", flush=True)
-    print(", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items())), f"in {time.monotonic() - began:.0f} s")
+    print(
+        ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items())),
+        f"in {time.monotonic() - began:.0f} s",
+    )
     return 1 if outcomes.get("failed") else 0
 
 
