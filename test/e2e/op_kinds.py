@@ -435,6 +435,38 @@ def of_two(function, scale=1.0):
     return build
 
 
+def at_the_ends(draw):
+    """Infinities, and where a function has one."""
+    shape = draw.shape()
+    ends = draw.random.choice((INF, -INF, 0.0, 1.0, -1.0, 0.5, -3.0), shape)
+    functions = (torch.asinh, torch.atan, torch.erf, torch.sinh, torch.cosh)
+    return (lambda x: tuple(function(x) for function in functions)), [ends]
+
+
+def of_f32(function, scale=1.0, bound=None):
+    def build(draw):
+        values = draw.float32(*draw.shape()) * scale
+        return function, [values if bound is None else values.clip(-bound, bound)]
+
+    return build
+
+
+def of_bf16(function, low, high):
+    """Of bf16 whatever the program's dtype: cast from f32 numbers that bf16 holds; the reference is not cast."""
+
+    def build(draw):
+        values = torch.from_numpy(draw.random.uniform(low, high, draw.shape())).bfloat16()
+        return (lambda x: function(x.bfloat16() if x.dtype == torch.float32 else x)), [values.float().numpy()]
+
+    return build
+
+
+def matrix_vector(draw):
+    rows, inner = draw.shape(2)
+    function = lambda a, v, w: (torch.mv(a, v), torch.dot(v, w))  # noqa: E731
+    return function, [draw.normal(rows, inner), draw.normal(inner), draw.normal(inner, scale=inner**-0.5)]
+
+
 def fmin_of_specials(draw):
     shape = draw.shape()
     x, y = draw.normal(*shape), draw.normal(*shape)
@@ -487,6 +519,24 @@ OPERATIONS = {
     "cosh": of_one(torch.cosh, 2.0),
     "logaddexp": of_two(torch.logaddexp),
     "logaddexp_apart": of_two(torch.logaddexp, 16.0),
+    "softplus_of_exp": of_one(lambda x: torch.log1p(torch.exp(x.float())).to(x.dtype), 4.0),
+    "asinh": of_one(torch.asinh, 4.0),
+    "atan": of_one(torch.atan, 4.0),
+    "hypot": of_two(torch.hypot, 300.0),
+    "bf16_asin": of_bf16(torch.asin, -1.0, 1.0),
+    "bf16_acos": of_bf16(torch.acos, -1.0, 1.0),
+    "bf16_acosh": of_bf16(torch.acosh, 1.0, 8.0),
+    "bf16_atanh": of_bf16(torch.atanh, -1.0, 1.0),
+    "bf16_logit": of_bf16(torch.logit, 0.0, 1.0),
+    "bf16_logit_clamped": of_bf16(lambda x: torch.logit(x, eps=0.0625), -0.5, 1.5),
+    "bf16_erfc": of_bf16(torch.erfc, -4.0, 4.0),
+    "f32_asin": of_f32(torch.asin, 0.5, 1.0),
+    "f32_acos": of_f32(torch.acos, 0.5, 1.0),
+    "f32_atan": of_f32(torch.atan, 4.0),
+    "f32_erf_small": of_f32(torch.erf, 2.0**-6),
+    "f32_cosh": of_f32(torch.cosh, 4.0),
+    "functions_of_infinity": at_the_ends,
+    "matrix_vector": matrix_vector,
     "fmin": fmin_of_specials,
     "isfinite": finite_of_specials,
     "addbmm": sum_of_products,

@@ -26,31 +26,6 @@ using namespace mlir;
 using namespace mlir::spyre;
 using namespace mlir::spyre::torch_lowering;
 
-/// Computes a value of the result's shape from operand 0; null after refusing.
-using Formula = Value (*)(Lowering &l, const Arithmetic &m, Value x);
-
-static Handler atResultType(Formula formula) {
-  return [formula](Lowering &l) {
-    Type type = l.getDeviceType();
-    Value x = type ? l.getAs(0, type) : Value();
-    Value value = x ? formula(l, Arithmetic(l, type), x) : Value();
-    return value ? l.replaceWith(value) : failure();
-  };
-}
-
-/// In f32, narrowed once.
-static Handler inF32(Formula formula) {
-  return [formula](Lowering &l) {
-    Type type = l.getDeviceType(), f32 = l.b.getF32Type();
-    Value x = type ? l.getAs(0, type) : Value();
-    if (!x)
-      return failure();
-    Arithmetic m(l, f32);
-    Value value = formula(l, m, m.widen(x));
-    return value ? l.replaceWith(m.convert(value, type)) : failure();
-  };
-}
-
 //===----------------------------------------------------------------------===//
 // Activations
 //===----------------------------------------------------------------------===//
@@ -80,12 +55,6 @@ static Value buildGelu(Lowering &l, const Arithmetic &m, Value x) {
     return buildGeluTanh(m, x);
   (void)l.refuse("'" + form + "' is no form of gelu");
   return {};
-}
-
-/// What |x| exceeds \p bound by, else 0: a condition for select in f32, which has no
-/// comparisons.
-static Value buildExcess(const Arithmetic &m, Value x, double bound) {
-  return m.maximum(m.sub(m.unary("abs", x), bound), 0.0);
 }
 
 // exp(x) - 1 = tanh(x/2) (exp(x) + 1): no cancellation near 0, -1 for -inf.
@@ -183,28 +152,20 @@ static Value buildHardswish(Lowering &l, const Arithmetic &m, Value x) {
   return m.mul(x, buildHardsigmoid(l, m, x));
 }
 
-/// The device's softplus; beta and threshold are constants of the operation.
-static Value buildSoftplus(const Arithmetic &m, Lowering &l, Value x, double beta,
-                           double threshold) {
-  return m.apply("softplus", {x},
-                 {l.b.getNamedAttr("softplusBeta", l.b.getF64FloatAttr(beta)),
-                  l.b.getNamedAttr("softplusThresh", l.b.getF64FloatAttr(threshold))});
-}
-
-static Value buildSoftplus(Lowering &l, const Arithmetic &m, Value x) {
+static Value buildScaledSoftplus(Lowering &l, const Arithmetic &m, Value x) {
   std::optional<double> beta = l.getNumberOr(1, 1.0), threshold = l.getNumberOr(2, 20.0);
   if (beta && *beta == 0.0)
     (void)l.refuse("softplus divides by its beta, which is 0");
-  return beta && threshold && *beta != 0.0 ? buildSoftplus(m, l, x, *beta, *threshold) : Value();
+  return beta && threshold && *beta != 0.0 ? buildSoftplus(l, m, x, *beta, *threshold) : Value();
 }
 
 /// log(sigmoid(x)) = -softplus(-x). Nothing is gained by a threshold.
 static Value buildLogSigmoid(Lowering &l, const Arithmetic &m, Value x) {
-  return m.unary("neg", buildSoftplus(m, l, m.unary("neg", x), 1.0, 1e4));
+  return m.unary("neg", buildSoftplus(l, m, m.unary("neg", x), 1.0, 1e4));
 }
 
 static Value buildMish(Lowering &l, const Arithmetic &m, Value x) {
-  return m.mul(x, m.unary("tanh", buildSoftplus(m, l, x, 1.0, 1e4)));
+  return m.mul(x, m.unary("tanh", buildSoftplus(l, m, x, 1.0, 1e4)));
 }
 
 /// x where x > threshold, else value.
@@ -328,66 +289,11 @@ static Value buildLog10(Lowering &, const Arithmetic &m, Value x) {
   return m.mul(m.unary("log", x), std::numbers::log10e);
 }
 
-/// (exp(x) + exp(-x)) / 2.
-static Value buildCosh(Lowering &, const Arithmetic &m, Value x) {
-  return m.mul(m.add(m.unary("exp", x), m.unary("exp", m.unary("neg", x))), 0.5);
-}
-
-// (exp(x) - exp(-x)) / 2, and the series up to x^7 below 1/2, where that cancels: within
-// 1e-8 of it.
-static Value buildSinh(Lowering &, const Arithmetic &m, Value x) {
-  Value difference = m.sub(m.unary("exp", x), m.unary("exp", m.unary("neg", x)));
-  Value square = m.mul(x, x), series = m.add(m.mul(square, 1.0 / 42), 1.0);
-  for (double divisor : {20.0, 6.0})
-    series = m.add(m.mul(m.mul(square, series), 1.0 / divisor), 1.0);
-  return m.select(buildExcess(m, x, 0.5), m.mul(difference, 0.5), m.mul(x, series));
-}
-
-// log(exp(a) + exp(b)) = max(a, b) + log(1 + exp(-|a - b|)), a softplus.
-static LogicalResult lowerLogaddexp(Lowering &l) {
-  Type type = l.getDeviceType();
-  Value a = type ? l.getAs(0, type) : Value(), b = a ? l.getAs(1, type) : Value();
-  if (!b)
-    return failure();
-  Arithmetic m(l, type);
-  Value distance = m.unary("abs", m.sub(a, b));
-  return l.replaceWith(
-      m.add(m.maximum(a, b), buildSoftplus(m, l, m.unary("neg", distance), 1.0, 1e4)));
-}
-
-// log(1 + x) = x log(w) / (w - 1) for w = 1 + x as rounded (the quotient varies slowly, so
-// the rounding of w does not matter), and x where w is 1. Where w is large it is x. The
-// logarithm has 16 bits only: in f32, w is rounded to the 10 bits of its operand first (by
-// Dekker's splitting), so that both see the same w.
-static Value buildLog1p(Lowering &, const Arithmetic &m, Value x) {
-  Value w = m.add(x, 1.0);
-  if (!isHalf(m.element)) {
-    Value product = m.mul(w, 0x1p14 + 1);
-    w = m.sub(product, m.sub(product, w));
-  }
-  Value excess = m.sub(w, 1.0);
-  Value result = m.mul(x, m.div(m.unary("log", w), excess));
-  return m.select(excess, result, x);
-}
+static Value buildLogOfSum(Lowering &, const Arithmetic &m, Value x) { return buildLog1p(m, x); }
 
 //===----------------------------------------------------------------------===//
-// erf, sign, roundings
+// Sign, roundings
 //===----------------------------------------------------------------------===//
-
-// Abramowitz and Stegun 7.1.26: 1 - (a1 t + ... + a5 t^5) exp(-x^2) with t = 1/(1 + p x) for
-// x >= 0, within 1.5e-7. x carries its sign along by x / |x|, in f32.
-static Value buildErf(Lowering &, const Arithmetic &m, Value x) {
-  Value size = m.unary("abs", x);
-  Value t = m.unary("reciprocal", m.add(m.mul(size, 0.3275911), 1.0));
-  Value sum = m.mul(t, 1.061405429);
-  for (double a : {-1.453152027, 1.421413741, -0.284496736, 0.254829592})
-    sum = m.mul(m.add(sum, a), t);
-  Value tail = m.mul(sum, m.unary("exp", m.unary("neg", m.mul(x, x))));
-  // Infinities have no quotient: the sign of what is clipped.
-  Value clipped = m.clip(x, -8.0, 8.0);
-  Value sign = m.select(x, m.div(clipped, m.unary("abs", clipped)), 0.0);
-  return m.mul(sign, m.sub(1.0, tail));
-}
 
 /// 1 where x > 0 less 1 where x < 0; in f32, which has no comparisons, x pushed out of
 /// the smallest normal numbers and clipped.
@@ -533,7 +439,7 @@ void torch_lowering::addComposites(HandlerTable &table) {
       {"torch.aten.relu6", buildRelu6},
       {"torch.aten.hardsigmoid", buildHardsigmoid},
       {"torch.aten.hardswish", buildHardswish},
-      {"torch.aten.softplus", buildSoftplus},
+      {"torch.aten.softplus", buildScaledSoftplus},
       {"torch.aten.log_sigmoid", buildLogSigmoid},
       {"torch.aten.log_sigmoid_forward", buildLogSigmoid},
       {"torch.aten.mish", buildMish},
@@ -542,12 +448,9 @@ void torch_lowering::addComposites(HandlerTable &table) {
       {"torch.aten.hardshrink", buildHardshrink},
       {"torch.aten.expm1", buildExpm1},
       {"torch.aten.exp2", buildExp2, true},
-      {"torch.aten.cosh", buildCosh, true},
-      {"torch.aten.sinh", buildSinh, true},
       {"torch.aten.log2", buildLog2},
       {"torch.aten.log10", buildLog10},
-      {"torch.aten.log1p", buildLog1p},
-      {"torch.aten.erf", buildErf, true},
+      {"torch.aten.log1p", buildLogOfSum},
       {"torch.aten.sign", buildSign},
       {"torch.aten.sgn", buildSign},
       {"torch.aten.ceil", buildCeil},
@@ -560,7 +463,6 @@ void torch_lowering::addComposites(HandlerTable &table) {
     table[entry.torch] =
         onTensor(entry.isWide ? inF32(entry.formula) : atResultType(entry.formula));
   table["torch.aten.glu"] = onTensor(lowerGlu);
-  table["torch.aten.logaddexp"] = onTensor(lowerLogaddexp);
   table["torch.aten.round"] = onTensor(lowerRound);
   table["torch.aten.pow.Tensor_Scalar"] = onTensor(lowerPow);
   table["torch.aten.pow.Scalar"] = lowerScalarPow;

@@ -219,7 +219,8 @@ static LogicalResult lowerRmsNorm(Lowering &l) {
 }
 
 void torch_lowering::addContractions(HandlerTable &table) {
-  for (const char *name : {"torch.aten.mm", "torch.aten.bmm", "torch.aten.matmul"})
+  for (const char *name : {"torch.aten.mm", "torch.aten.bmm", "torch.aten.matmul", "torch.aten.mv",
+                           "torch.aten.dot", "torch.aten.vdot"})
     table[name] = onTensor(lowerMatmul);
   for (const char *name : {"torch.aten.addmm", "torch.aten.baddbmm"})
     table[name] = onTensor([](Lowering &l) { return lowerAddmm(l, /*sumsBatch=*/false); });

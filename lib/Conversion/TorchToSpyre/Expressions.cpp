@@ -66,3 +66,58 @@ Value torch_lowering::buildPower(const Arithmetic &m, Value x, unsigned exponent
       return result;
   }
 }
+
+Handler torch_lowering::atResultType(Formula formula) {
+  return [formula](Lowering &l) {
+    Type type = l.getDeviceType();
+    Value x = type ? l.getAs(0, type) : Value();
+    Value value = x ? formula(l, Arithmetic(l, type), x) : Value();
+    return value ? l.replaceWith(value) : failure();
+  };
+}
+
+Handler torch_lowering::inF32(Formula formula) {
+  return [formula](Lowering &l) {
+    Type type = l.getDeviceType(), f32 = l.b.getF32Type();
+    Value x = type ? l.getAs(0, type) : Value();
+    if (!x)
+      return failure();
+    Arithmetic m(l, f32);
+    Value value = formula(l, m, m.widen(x));
+    return value ? l.replaceWith(m.convert(value, type)) : failure();
+  };
+}
+
+Value torch_lowering::buildExcess(const Arithmetic &m, Value x, double bound) {
+  return m.maximum(m.sub(m.unary("abs", x), bound), 0.0);
+}
+
+Value torch_lowering::buildSignOf(const Arithmetic &m, Value x) {
+  // Infinities have no quotient.
+  Value clipped = m.clip(x, -8.0, 8.0);
+  return m.select(x, m.div(clipped, m.unary("abs", clipped)), 0.0);
+}
+
+// log(1 + x) = x log(w) / (w - 1) for w = 1 + x as rounded (the quotient varies slowly, so
+// the rounding of w does not matter), and x where w is 1. Where w is large it is x. The
+// logarithm has 16 bits only: in f32, w is rounded to the 10 bits of its operand first (by
+// Dekker's splitting), so that both see the same w.
+Value torch_lowering::buildLog1p(const Arithmetic &m, Value x) {
+  Value w = m.add(x, 1.0);
+  if (!isHalf(m.element)) {
+    w = m.minimum(w, 0x1p100); // an infinity stays the factor's
+    Value product = m.mul(w, 0x1p14 + 1);
+    w = m.sub(product, m.sub(product, w));
+  }
+  Value excess = m.sub(w, 1.0);
+  Value result = m.mul(x, m.div(m.unary("log", w), excess));
+  return m.select(excess, result, x);
+}
+
+/// The device's softplus; beta and threshold are constants of the operation.
+Value torch_lowering::buildSoftplus(Lowering &l, const Arithmetic &m, Value x, double beta,
+                                    double threshold) {
+  return m.apply("softplus", {x},
+                 {l.b.getNamedAttr("softplusBeta", l.b.getF64FloatAttr(beta)),
+                  l.b.getNamedAttr("softplusThresh", l.b.getF64FloatAttr(threshold))});
+}

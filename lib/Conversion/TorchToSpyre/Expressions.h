@@ -64,6 +64,22 @@ private:
   Location loc;
 };
 
+/// Computes a value of the result's shape from operand 0; null after refusing.
+using Formula = Value (*)(Lowering &l, const Arithmetic &m, Value x);
+/// \p formula in the result's element type.
+Handler atResultType(Formula formula);
+/// \p formula in f32, narrowed once.
+Handler inF32(Formula formula);
+
+/// What |x| exceeds \p bound by, else 0: a condition for select in f32, which has no
+/// comparisons.
+Value buildExcess(const Arithmetic &m, Value x, double bound);
+/// -1, 0 or 1, in f32; infinities and NaNs as what is clipped of them.
+Value buildSignOf(const Arithmetic &m, Value x);
+/// log(1 + x), and log(1 + exp(x)) by the device's softplus.
+Value buildLog1p(const Arithmetic &m, Value x);
+Value buildSoftplus(Lowering &l, const Arithmetic &m, Value x, double beta, double threshold);
+
 /// x^exponent for an exponent of at least 1, by squaring.
 Value buildPower(const Arithmetic &m, Value x, unsigned exponent);
 

@@ -11,6 +11,7 @@
 // To add an operation, add a line to the table of its kind:
 //   Pointwise.cpp     one device operation an element, with broadcasting
 //   Composites.cpp    several device operations an element (activations, powers, ...)
+//   Functions.cpp     trigonometric, hyperbolic and error functions
 //   Comparisons.cpp   comparisons, bool, selection, casts from and to bool
 //   Reductions.cpp    reductions
 //   Norms.cpp         statistics and normalisation
@@ -165,6 +166,7 @@ ElementsAttr computeConstant(Operation *op);
 
 void addPointwise(HandlerTable &table);
 void addComposites(HandlerTable &table);
+void addFunctions(HandlerTable &table);
 /// After addViews: takes the casts from and to bool over.
 void addComparisons(HandlerTable &table);
 void addReductions(HandlerTable &table);

@@ -140,6 +140,7 @@ static HandlerTable makeTable() {
   HandlerTable table;
   addPointwise(table);
   addComposites(table);
+  addFunctions(table);
   addReductions(table);
   addNorms(table);
   addViews(table);

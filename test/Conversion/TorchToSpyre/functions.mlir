@@ -116,3 +116,145 @@ func.func @trilinear(%a: !torch.vtensor<[2,4],f16>, %b: !torch.vtensor<[3,4,5],f
   %4 = torch.aten._trilinear %a, %b, %c, %0, %1, %2, %3, %int1 : !torch.vtensor<[2,4],f16>, !torch.vtensor<[3,4,5],f16>, !torch.vtensor<[2,5],f16>, !torch.list<int>, !torch.list<int>, !torch.list<int>, !torch.list<int>, !torch.int -> !torch.vtensor<[2,3],f16>
   return %4 : !torch.vtensor<[2,3],f16>
 }
+
+// -----
+
+// bf16 in f32, narrowed once.
+// CHECK-LABEL: func @asin
+// CHECK: spyre.convert %arg0 : tensor<5xbf16> to tensor<5xf32>
+// CHECK: spyre.sqrt {{.*}} : tensor<5xf32>
+// CHECK: spyre.convert {{.*}} : tensor<5xf32> to tensor<5xbf16>
+func.func @asin(%x: !torch.vtensor<[5],bf16>) -> !torch.vtensor<[5],bf16> {
+  %0 = torch.aten.asin %x : !torch.vtensor<[5],bf16> -> !torch.vtensor<[5],bf16>
+  return %0 : !torch.vtensor<[5],bf16>
+}
+
+// -----
+
+// CHECK-LABEL: func @acos_bf16
+// CHECK: spyre.sqrt {{.*}} : tensor<5xf32>
+func.func @acos_bf16(%x: !torch.vtensor<[5],bf16>) -> !torch.vtensor<[5],bf16> {
+  %0 = torch.aten.acos %x : !torch.vtensor<[5],bf16> -> !torch.vtensor<[5],bf16>
+  return %0 : !torch.vtensor<[5],bf16>
+}
+
+// -----
+
+// CHECK-LABEL: func @asin_f32
+// CHECK: spyre.sqrt {{.*}} : tensor<5xf32>
+func.func @asin_f32(%x: !torch.vtensor<[5],f32>) -> !torch.vtensor<[5],f32> {
+  %0 = torch.aten.asin %x : !torch.vtensor<[5],f32> -> !torch.vtensor<[5],f32>
+  return %0 : !torch.vtensor<[5],f32>
+}
+
+// -----
+
+// CHECK-LABEL: func @acos_f32
+// CHECK: spyre.sqrt {{.*}} : tensor<5xf32>
+func.func @acos_f32(%x: !torch.vtensor<[5],f32>) -> !torch.vtensor<[5],f32> {
+  %0 = torch.aten.acos %x : !torch.vtensor<[5],f32> -> !torch.vtensor<[5],f32>
+  return %0 : !torch.vtensor<[5],f32>
+}
+
+// -----
+
+// CHECK-LABEL: func @acosh_bf16
+// CHECK: spyre.log {{.*}} : tensor<5xf32>
+func.func @acosh_bf16(%x: !torch.vtensor<[5],bf16>) -> !torch.vtensor<[5],bf16> {
+  %0 = torch.aten.acosh %x : !torch.vtensor<[5],bf16> -> !torch.vtensor<[5],bf16>
+  return %0 : !torch.vtensor<[5],bf16>
+}
+
+// -----
+
+// CHECK-LABEL: func @atanh_bf16
+// CHECK: spyre.log {{.*}} : tensor<5xf32>
+func.func @atanh_bf16(%x: !torch.vtensor<[5],bf16>) -> !torch.vtensor<[5],bf16> {
+  %0 = torch.aten.atanh %x : !torch.vtensor<[5],bf16> -> !torch.vtensor<[5],bf16>
+  return %0 : !torch.vtensor<[5],bf16>
+}
+
+// -----
+
+// CHECK-LABEL: func @erfc_bf16
+// CHECK: spyre.exp {{.*}} : tensor<5xf32>
+func.func @erfc_bf16(%x: !torch.vtensor<[5],bf16>) -> !torch.vtensor<[5],bf16> {
+  %0 = torch.aten.erfc %x : !torch.vtensor<[5],bf16> -> !torch.vtensor<[5],bf16>
+  return %0 : !torch.vtensor<[5],bf16>
+}
+
+// -----
+
+// CHECK-LABEL: func @asinh_f16
+// CHECK: spyre.log {{.*}} : tensor<5xf32>
+func.func @asinh_f16(%x: !torch.vtensor<[5],f16>) -> !torch.vtensor<[5],f16> {
+  %0 = torch.aten.asinh %x : !torch.vtensor<[5],f16> -> !torch.vtensor<[5],f16>
+  return %0 : !torch.vtensor<[5],f16>
+}
+
+// -----
+
+// CHECK-LABEL: func @asinh_bf16
+// CHECK: spyre.log {{.*}} : tensor<5xf32>
+func.func @asinh_bf16(%x: !torch.vtensor<[5],bf16>) -> !torch.vtensor<[5],bf16> {
+  %0 = torch.aten.asinh %x : !torch.vtensor<[5],bf16> -> !torch.vtensor<[5],bf16>
+  return %0 : !torch.vtensor<[5],bf16>
+}
+
+// -----
+
+// CHECK-LABEL: func @atan_f16
+// CHECK: spyre.reciprocal {{.*}} : tensor<5xf32>
+func.func @atan_f16(%x: !torch.vtensor<[5],f16>) -> !torch.vtensor<[5],f16> {
+  %0 = torch.aten.atan %x : !torch.vtensor<[5],f16> -> !torch.vtensor<[5],f16>
+  return %0 : !torch.vtensor<[5],f16>
+}
+
+// -----
+
+// CHECK-LABEL: func @atan_bf16
+// CHECK: spyre.reciprocal {{.*}} : tensor<5xf32>
+func.func @atan_bf16(%x: !torch.vtensor<[5],bf16>) -> !torch.vtensor<[5],bf16> {
+  %0 = torch.aten.atan %x : !torch.vtensor<[5],bf16> -> !torch.vtensor<[5],bf16>
+  return %0 : !torch.vtensor<[5],bf16>
+}
+
+// -----
+
+// CHECK-LABEL: func @atan_f32
+// CHECK: spyre.reciprocal {{.*}} : tensor<5xf32>
+func.func @atan_f32(%x: !torch.vtensor<[5],f32>) -> !torch.vtensor<[5],f32> {
+  %0 = torch.aten.atan %x : !torch.vtensor<[5],f32> -> !torch.vtensor<[5],f32>
+  return %0 : !torch.vtensor<[5],f32>
+}
+
+// -----
+
+// CHECK-LABEL: func @logit
+// CHECK: spyre.log {{.*}} : tensor<5xf32>
+func.func @logit(%x: !torch.vtensor<[5],bf16>) -> !torch.vtensor<[5],bf16> {
+  %none = torch.constant.none
+  %0 = torch.aten.logit %x, %none : !torch.vtensor<[5],bf16>, !torch.none -> !torch.vtensor<[5],bf16>
+  return %0 : !torch.vtensor<[5],bf16>
+}
+
+// -----
+
+// CHECK-LABEL: func @hypot
+// CHECK: spyre.sqrt {{.*}} : tensor<5xf32>
+// CHECK: spyre.convert {{.*}} : tensor<5xf32> to tensor<5xf16>
+func.func @hypot(%x: !torch.vtensor<[5],f16>, %y: !torch.vtensor<[5],f16>) -> !torch.vtensor<[5],f16> {
+  %0 = torch.aten.hypot %x, %y : !torch.vtensor<[5],f16>, !torch.vtensor<[5],f16> -> !torch.vtensor<[5],f16>
+  return %0 : !torch.vtensor<[5],f16>
+}
+
+// -----
+
+// CHECK-LABEL: func @products
+// CHECK-COUNT-3: spyre.matmul
+func.func @products(%a: !torch.vtensor<[3,4],f16>, %v: !torch.vtensor<[4],f16>) -> (!torch.vtensor<[3],f16>, !torch.vtensor<[],f16>, !torch.vtensor<[],f16>) {
+  %0 = torch.aten.mv %a, %v : !torch.vtensor<[3,4],f16>, !torch.vtensor<[4],f16> -> !torch.vtensor<[3],f16>
+  %1 = torch.aten.dot %v, %v : !torch.vtensor<[4],f16>, !torch.vtensor<[4],f16> -> !torch.vtensor<[],f16>
+  %2 = torch.aten.vdot %v, %v : !torch.vtensor<[4],f16>, !torch.vtensor<[4],f16> -> !torch.vtensor<[],f16>
+  return %0, %1, %2 : !torch.vtensor<[3],f16>, !torch.vtensor<[],f16>, !torch.vtensor<[],f16>
+}

@@ -1,0 +1,241 @@
+//===- Functions.cpp - Trigonometric, hyperbolic and error functions ------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Functions that the device has no operation for, in f32 by series and polynomials of
+// Abramowitz and Stegun's handbook (the numbers in the comments), narrowed once.
+// 16-bit results are right within a u or two; f32 results where no logarithm, which has
+// 16 bits only, is needed.
+//
+// An f16 argument loses its last fraction bit at copy-in. Where a function magnifies that
+// without a bound (beside a pole or a branch point) it is refused for f16, so that the host
+// computes it; bf16 numbers arrive whole. Sines and cosines are not here for that reason, and
+// because nothing bounds an angle: f32 has no digits left of large ones.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Expressions.h"
+
+#include <numbers>
+
+using namespace mlir;
+using namespace mlir::spyre;
+using namespace mlir::spyre::torch_lowering;
+
+/// x (1 + c1 x^2 (1 + c2 x^2 (1 + ...))), a series in nested form.
+static Value buildOddSeries(const Arithmetic &m, Value x, ArrayRef<double> factors) {
+  Value square = m.mul(x, x), sum;
+  for (double factor : llvm::reverse(factors))
+    sum = m.add(m.mul(sum ? m.mul(square, sum) : square, factor), 1.0);
+  return m.mul(x, sum);
+}
+
+/// \p x is of f16, or was before conversions and views.
+static bool wasF16(Value x) {
+  while (!getTensorType(x).getElementType().isF16()) {
+    Operation *op = x.getDefiningOp();
+    if (!isa_and_nonnull<ConvertOp, ViewOp>(op))
+      return false;
+    x = op->getOperand(0);
+  }
+  return true;
+}
+
+/// \p formula, unless operand 0 was of f16.
+static Handler unlessF16(Formula formula) {
+  return [formula](Lowering &l) {
+    if (wasF16(l.getTensor(0)))
+      return l.refuse("it magnifies the last bit of f16, which the device's format does not have");
+    return inF32(formula)(l);
+  };
+}
+
+/// A condition for select: x < 0.
+static Value buildIsNegative(const Arithmetic &m, Value x) {
+  return m.maximum(m.unary("neg", x), 0.0);
+}
+
+//===----------------------------------------------------------------------===//
+// Exponentials
+//===----------------------------------------------------------------------===//
+
+/// exp(x) / 2, which overflows later than exp(x).
+static Value buildHalfExp(const Arithmetic &m, Value x) {
+  Value root = m.unary("exp", m.mul(x, 0.5));
+  return m.mul(m.mul(root, 0.5), root);
+}
+
+/// (exp(x) + exp(-x)) / 2.
+static Value buildCosh(Lowering &, const Arithmetic &m, Value x) {
+  return m.add(buildHalfExp(m, x), buildHalfExp(m, m.unary("neg", x)));
+}
+
+// (exp(x) - exp(-x)) / 2, and the series up to x^7 below 1/2, where that cancels: within
+// 1e-8 of it.
+static Value buildSinh(Lowering &, const Arithmetic &m, Value x) {
+  Value difference = m.sub(buildHalfExp(m, x), buildHalfExp(m, m.unary("neg", x)));
+  Value series = buildOddSeries(m, x, {1.0 / 6, 1.0 / 20, 1.0 / 42});
+  return m.select(buildExcess(m, x, 0.5), difference, series);
+}
+
+// log(exp(x) + exp(y)) = max(x, y) + log(1 + exp(-|x - y|)), a softplus.
+static LogicalResult lowerLogaddexp(Lowering &l) {
+  Type type = l.getDeviceType();
+  Value x = type ? l.getAs(0, type) : Value(), y = x ? l.getAs(1, type) : Value();
+  if (!y)
+    return failure();
+  Arithmetic m(l, type);
+  Value distance = m.unary("abs", m.sub(x, y));
+  Value more = buildSoftplus(l, m, m.unary("neg", distance), 1.0, 1e4);
+  return l.replaceWith(m.add(m.maximum(x, y), more));
+}
+
+// log(a + sqrt(a^2 + 1)) of a = |x| as a log1p, whose argument does not cancel.
+static Value buildAsinh(Lowering &, const Arithmetic &m, Value x) {
+  Value size = m.unary("abs", x), finite = m.minimum(size, 0x1p40);
+  Value square = m.mul(finite, finite);
+  Value root = m.add(m.unary("sqrt", m.add(square, 1.0)), 1.0);
+  return m.mul(buildSignOf(m, x), buildLog1p(m, m.add(size, m.div(square, root))));
+}
+
+/// log(1 + t + sqrt(t) sqrt(t + 2)), t = x - 1: no number below 1.
+static Value buildAcosh(Lowering &, const Arithmetic &m, Value x) {
+  Value t = m.sub(x, 1.0);
+  Value product = m.mul(m.unary("sqrt", t), m.unary("sqrt", m.add(t, 2.0)));
+  return buildLog1p(m, m.add(t, product));
+}
+
+/// log((1 + a) / (1 - a)) / 2 of a = |x|.
+static Value buildAtanh(Lowering &, const Arithmetic &m, Value x) {
+  Value size = m.unary("abs", x);
+  Value ratio = m.div(m.mul(size, 2.0), m.sub(1.0, size));
+  return m.mul(m.mul(buildSignOf(m, x), buildLog1p(m, ratio)), 0.5);
+}
+
+// log(x / (1 - x)): of the distance from 1/2, beside the nearer end.
+static Value buildLogit(Lowering &l, const Arithmetic &m, Value x) {
+  if (l.isGiven(1)) {
+    std::optional<double> epsilon = l.getNumber(1);
+    if (!epsilon)
+      return {};
+    if (*epsilon >= 0.0)
+      x = m.clip(x, *epsilon, 1.0 - *epsilon);
+  }
+  Value other = m.sub(1.0, x), difference = m.sub(x, other);
+  Value nearest = m.add(m.minimum(x, other), 0.0); // -0 becomes 0, whose quotient is positive
+  Value ratio = m.div(m.unary("abs", difference), nearest);
+  return m.mul(buildSignOf(m, difference), buildLog1p(m, ratio));
+}
+
+//===----------------------------------------------------------------------===//
+// The error function
+//===----------------------------------------------------------------------===//
+
+// 7.1.26: 1 - erf(x) is (a1 t + ... + a5 t^5) exp(-x^2) with t = 1/(1 + p x) for x >= 0,
+// within 1.5e-7.
+static Value buildErfTail(const Arithmetic &m, Value x) {
+  Value size = m.unary("abs", x);
+  Value t = m.unary("reciprocal", m.add(m.mul(size, 0.3275911), 1.0));
+  Value sum = m.mul(t, 1.061405429);
+  for (double a : {-1.453152027, 1.421413741, -0.284496736, 0.254829592})
+    sum = m.mul(m.add(sum, a), t);
+  return m.mul(sum, m.unary("exp", m.unary("neg", m.mul(x, x))));
+}
+
+/// x carries its sign along; below 1/2, where the difference cancels, the series up to x^13.
+static Value buildErf(Lowering &, const Arithmetic &m, Value x) {
+  Value difference = m.mul(buildSignOf(m, x), m.sub(1.0, buildErfTail(m, x)));
+  Value series =
+      buildOddSeries(m, x, {-1.0 / 3, -3.0 / 10, -5.0 / 21, -7.0 / 36, -9.0 / 55, -11.0 / 78});
+  series = m.mul(series, 2.0 * std::numbers::inv_sqrtpi);
+  return m.select(buildExcess(m, x, 0.5), difference, series);
+}
+
+/// The tail is near 1.5e-7 of it at best, which is too much of small results in f32.
+static Value buildErfc(Lowering &l, const Arithmetic &m, Value x) {
+  if (l.getResultType().getElementType().isF32()) {
+    (void)l.refuse("small results need more digits than its polynomial has in f32");
+    return {};
+  }
+  Value tail = buildErfTail(m, x);
+  return m.select(buildIsNegative(m, x), m.sub(2.0, tail), tail);
+}
+
+//===----------------------------------------------------------------------===//
+// Arcs
+//===----------------------------------------------------------------------===//
+
+/// atan of -1 to 1, 4.4.49: within 2e-8.
+static Value buildSmallAtan(const Arithmetic &m, Value x) {
+  Value square = m.mul(x, x), sum = m.mul(square, 0.0028662257);
+  for (double a : {-0.0161657367, 0.0429096138, -0.0752896400, 0.1065626393, -0.1420889944,
+                   0.1999355085, -0.3333314528})
+    sum = m.mul(m.add(sum, a), square);
+  return m.mul(x, m.add(sum, 1.0));
+}
+
+/// Beyond 1 it is pi/2 less the atan of the reciprocal; infinities have 0.
+static Value buildAtan(const Arithmetic &m, Value x) {
+  Value size = m.unary("abs", x);
+  Value arc = buildSmallAtan(m, m.minimum(size, m.unary("reciprocal", size)));
+  arc = m.select(buildExcess(m, x, 1.0), m.sub(std::numbers::pi / 2, arc), arc);
+  return m.mul(buildSignOf(m, x), arc);
+}
+static Value buildAtan(Lowering &, const Arithmetic &m, Value x) { return buildAtan(m, x); }
+
+/// 2 atan(x / (1 + sqrt(1 - x^2))).
+static Value buildAsin(Lowering &, const Arithmetic &m, Value x) {
+  Value root = m.unary("sqrt", m.mul(m.sub(1.0, x), m.add(x, 1.0)));
+  return m.mul(buildSmallAtan(m, m.div(x, m.add(root, 1.0))), 2.0);
+}
+
+/// 2 atan(sqrt((1 - x) / (1 + x))); pi for -1, where that is no number.
+static Value buildAcos(Lowering &, const Arithmetic &m, Value x) {
+  Value sum = m.add(x, 1.0);
+  Value arc = m.mul(buildAtan(m, m.unary("sqrt", m.div(m.sub(1.0, x), sum))), 2.0);
+  return m.select(sum, arc, std::numbers::pi);
+}
+
+//===----------------------------------------------------------------------===//
+// Lengths
+//===----------------------------------------------------------------------===//
+
+/// sqrt(x^2 + y^2) of f16, whose squares f32 holds and whose results the device's format does.
+static LogicalResult lowerHypot(Lowering &l) {
+  Type type = l.getDeviceType();
+  if (type && !type.isF16())
+    return l.refuse("squares of large numbers overflow f32");
+  Value x = type ? l.getAs(0, type) : Value(), y = x ? l.getAs(1, type) : Value();
+  if (!y)
+    return failure();
+  Arithmetic m(l, l.b.getF32Type());
+  x = m.widen(x);
+  y = m.widen(y);
+  return l.replaceWith(m.convert(m.unary("sqrt", m.add(m.mul(x, x), m.mul(y, y))), type));
+}
+
+void torch_lowering::addFunctions(HandlerTable &table) {
+  struct Entry {
+    const char *torch;
+    Formula formula;
+  };
+  constexpr Entry kEntries[] = {
+      {"torch.aten.cosh", buildCosh}, {"torch.aten.sinh", buildSinh},
+      {"torch.aten.erf", buildErf},   {"torch.aten.asinh", buildAsinh},
+      {"torch.aten.atan", buildAtan},
+  };
+  for (const Entry &entry : kEntries)
+    table[entry.torch] = onTensor(inF32(entry.formula));
+  constexpr Entry kSteep[] = {
+      {"torch.aten.acosh", buildAcosh}, {"torch.aten.atanh", buildAtanh},
+      {"torch.aten.logit", buildLogit}, {"torch.aten.erfc", buildErfc},
+      {"torch.aten.asin", buildAsin},   {"torch.aten.acos", buildAcos},
+  };
+  for (const Entry &entry : kSteep)
+    table[entry.torch] = onTensor(unlessF16(entry.formula));
+  table["torch.aten.hypot"] = onTensor(lowerHypot);
+  table["torch.aten.logaddexp"] = onTensor(lowerLogaddexp);
+}
