@@ -20,6 +20,8 @@ import torch
 from torch._dynamo import register_backend
 from torch._dynamo.backends.common import aot_autograd
 from torch._guards import TracingContext
+from torch.fx.node import map_arg
+from torch.utils import _pytree
 
 from ._options import make as _make_options
 from ._partition import PartitionedGraph, Placement
@@ -124,12 +126,56 @@ class _PerSize:
 
     def _specialise(self, args):
         from torch._dynamo.convert_frame import compile_lock
-        from torch.fx.experimental.proxy_tensor import make_fx
 
-        # This happens at a call; tracing replaces methods of modules, which another thread's Dynamo would meet.
-        with compile_lock, torch.no_grad():
-            graph = make_fx(self.graph, tracing_mode="fake")(*args)
-            return _compile_static(graph, self.options, self.static)
+        # At a call: while another thread's Dynamo traces, new nodes of all graphs get its nodes' metadata.
+        with compile_lock:
+            return _compile_static(_with_sizes_of(self.graph, args), self.options, self.static)
+
+
+def _with_sizes_of(module, args):
+    """The graph for the sizes of `args`: what is computed of sizes becomes numbers.
+
+    Not by tracing: that sets a flag of the process, under which compiled functions that other
+    threads call refuse to run.
+    """
+    from torch._subclasses import FakeTensorMode
+
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
+    graph, values, nodes = torch.fx.Graph(), {}, {}
+    given = iter(args)
+
+    def add(node, made, value):
+        made.meta = {**node.meta, "val": value}
+        made.meta.pop("tensor_meta", None)  # has the sizes that were open
+        values[node], nodes[node] = value, made
+
+    def shown(value):
+        return mode.from_tensor(value) if isinstance(value, torch.Tensor) else value
+
+    for node in module.graph.nodes:
+        if node.op == "placeholder":
+            value = shown(next(given))
+            add(node, graph.placeholder(node.name), value)
+            if not isinstance(value, torch.Tensor):
+                nodes[node] = value
+        elif node.op == "get_attr":
+            add(node, graph.get_attr(node.target), shown(_attribute(module, node.target)))
+        elif node.op == "output":
+            graph.output(map_arg(node.args[0], nodes.__getitem__))
+        else:
+            numbers, keywords = (map_arg(part, values.__getitem__) for part in (node.args, node.kwargs))
+            with mode, torch.no_grad():
+                value = node.target(*numbers, **keywords)
+            if any(isinstance(leaf, torch.Tensor) for leaf in _pytree.tree_leaves(value)):
+                arguments = (map_arg(part, nodes.__getitem__) for part in (node.args, node.kwargs))
+                add(node, graph.call_function(node.target, *arguments), value)
+            else:
+                values[node] = nodes[node] = value
+    return torch.fx.GraphModule(module, graph)
+
+
+def _attribute(module, name):
+    return functools.reduce(getattr, name.split("."), module)
 
 
 def _compile_static(graph, options, static):

@@ -218,6 +218,29 @@ def test_sizes_that_change():
     assert all(placement.host_nodes == 0 for placement in dynamo.summaries())
 
 
+def test_sizes_that_change_on_several_threads():
+    """Programs for new sizes are made at calls, beside another thread's compiled functions and tracing."""
+    model = MLP().half()
+    f = torch.compile(model, backend="spyre", dynamic=True)
+    problems = []
+
+    def work(first):
+        try:
+            with torch.no_grad():
+                for rows in range(first, first + 12, 4):
+                    x = torch.randn(rows, 64).half()
+                    close(f(x), model(x))
+        except BaseException as problem:  # whatever it is, the test fails with it
+            problems.append(problem)
+
+    threads = [threading.Thread(target=work, args=(first,)) for first in range(3, 7)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not problems
+
+
 def test_training_is_left_to_pytorch():
     model = MLP()
     mirror = copy.deepcopy(model)
