@@ -81,6 +81,8 @@ def _packet(node) -> str:
 def _is_view(node) -> bool:
     """Whether the result shares memory with the operand."""
     target = node.target
+    if target is operator.getitem:  # of the list that split, chunk and unbind give
+        return isinstance(node.args[0], torch.fx.Node) and _is_view(node.args[0])
     return (
         node.op == "call_function"
         and isinstance(target, torch._ops.OpOverload)

@@ -184,13 +184,15 @@ def test_buffers_are_updated():
 def test_views_and_aliases():
     def views(x, y):
         z = x * y
-        return z, z.transpose(0, 1), x.view(-1), y
+        return z, z.transpose(0, 1), x.view(-1), y, z.chunk(2)[1], x.unbind(0)[3]
 
     x, y = torch.randn(32, 64).half(), torch.randn(32, 64).half()
     got, wanted = compiled(views)(x, y), views(x, y)
     for a, b in zip(got, wanted):
         close(a, b, 5 * 2.0**-10)
         assert a.stride() == b.stride()
+    assert [a.storage_offset() for a in got] == [b.storage_offset() for b in wanted]
+    assert got[4].data_ptr() == got[0][16:].data_ptr() and got[5].data_ptr() == x[3].data_ptr()
     assert got[1].data_ptr() == got[0].data_ptr() and got[2].data_ptr() == x.data_ptr() and got[3] is y
 
 
