@@ -87,6 +87,15 @@ def test_results_are_what_arguments_are(x):
     assert np.array_equal(program(x.numpy()), (x + 1).numpy())
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_epsilon_of_norms_without_one(dtype):
+    """Rows so small that the epsilon matters: PyTorch takes that of float32 for all types that it computes in it."""
+    x = torch.tensor([[1 / 64, 0.0], [1 / 1024, -1 / 1024], [3.0, 4.0]]).to(dtype)
+    close(
+        spyre_mlir.compile(lambda x: torch.nn.functional.rms_norm(x, (2,)), x)(x), torch.nn.functional.rms_norm(x, (2,))
+    )
+
+
 def test_arrays_of_all_kinds():
     """Empty, read-only, with steps, without dims, of all types; bytes in another order are another type."""
     arrays = [

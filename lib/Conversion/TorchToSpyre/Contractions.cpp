@@ -181,7 +181,7 @@ template <typename OpTy> static LogicalResult lowerSoftmax(Lowering &l) {
   return l.replaceWith(OpTy::create(l.b, l.loc, l.getResultType(), x, *dim));
 }
 
-/// rms_norm(x, normalized_shape, weight, eps); without eps: the type's epsilon.
+/// rms_norm(x, normalized_shape, weight, eps); without eps: that of f32.
 static LogicalResult lowerRmsNorm(Lowering &l) {
   Type type = getComputeType(l);
   Value x = type ? l.getAs(0, type) : Value();
@@ -201,17 +201,14 @@ static LogicalResult lowerRmsNorm(Lowering &l) {
     if (getTensorType(weight).getShape() != ArrayRef<int64_t>(*normalized))
       return l.refuse("the weight must have the normalised dims");
   }
-  double epsilon;
+  // PyTorch computes norms of 16-bit numbers in f32, and takes that type's epsilon.
+  constexpr double kEpsilonOfF32 = 0x1p-23;
+  double epsilon = kEpsilonOfF32;
   if (l.getNumOperands() > 3 && !l.isNone(3)) {
     std::optional<double> given = l.getNumber(3);
     if (!given)
       return failure();
     epsilon = *given;
-  } else {
-    // torch.finfo(dtype).eps: the distance from 1 to the next number.
-    unsigned precision =
-        llvm::APFloat::semanticsPrecision(cast<FloatType>(type).getFloatSemantics());
-    epsilon = std::ldexp(1.0, 1 - static_cast<int>(precision));
   }
   return l.replaceWith(RmsNormOp::create(l.b, l.loc, l.getResultType(), x, weight,
                                          l.b.getI64IntegerAttr(rank),

@@ -122,7 +122,7 @@ func.func @views(%x: !torch.vtensor<[2,3,4],f16>) -> !torch.vtensor<[3,4],f16> {
 // CHECK-LABEL: func @composites
 // CHECK: %[[L:.*]] = spyre.linear %arg0, %arg1 bias(%arg2 : tensor<6xf16>)
 // CHECK: %[[S:.*]] = spyre.softmax %[[L]] along 1
-// CHECK: %[[N:.*]] = spyre.rms_norm %[[S]] over 1 epsilon 9.765625E-4
+// CHECK: %[[N:.*]] = spyre.rms_norm %[[S]] over 1 epsilon 1.1920928955078125E-7
 // CHECK: %[[M:.*]] = spyre.matmul %[[N]], %{{.*}} : tensor<4x6xf16>, tensor<6x1xf16> -> tensor<4x1xf16>
 // CHECK: spyre.view %[[M]][d0, 0] : tensor<4x1xf16> -> tensor<4xf16>
 func.func @composites(%x: !torch.vtensor<[4,8],f16>, %w: !torch.vtensor<[6,8],f16>, %b: !torch.vtensor<[6],f16>) -> !torch.vtensor<[4],f16> {
