@@ -55,11 +55,11 @@ for name, text in json.load(sys.stdin).items():
         for _ in range(20):
             program(*values)
         best = 1e9
-        for _ in range(20):
+        for _ in range(200):
             began = time.perf_counter()
-            for _ in range(50):
+            for _ in range(20):
                 program(*values)
-            best = min(best, (time.perf_counter() - began) / 50)
+            best = min(best, (time.perf_counter() - began) / 20)
         operations = program.stats["device_ops"] / program.stats["runs"]
         result[name + kind] = {"us": best * 1e6, "device_ops": operations}
 print(json.dumps(result))
