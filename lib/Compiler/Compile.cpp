@@ -399,7 +399,8 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
     pm.addPass(mlir::spyre::createSpyreVerifyProvenance(provenance));
   };
   FailureOr<::spyre::compiler::ProgramGraph> split =
-      ::spyre::compiler::splitProgram(std::move(module), isSplit);
+      ::spyre::compiler::splitProgram(std::move(module), isSplit,
+                                      /*freeFormats=*/level == 1 && options.exactArguments);
   if (failed(split))
     return failure();
   graph = std::move(*split);

@@ -43,6 +43,10 @@ spyre::compiler::CompileFlags::CompileFlags(cl::OptionCategory &category)
                  cl::value_desc("dir"), cl::cat(category)),
       report("report", cl::desc("Write an HTML page about the compiled program"),
              cl::value_desc("file"), cl::cat(category)),
+      exactArguments("exact-arguments",
+                     cl::desc("f16 arguments are f32 on the device where the bit decides that its "
+                              "16-bit format lacks (default true)"),
+                     cl::init(true), cl::cat(category)),
       provenance("superdsc-provenance",
                  cl::desc("Descriptors name the operation and place they came from (default true; "
                           "form 2026-08 only)"),
@@ -103,6 +107,7 @@ spyre::compiler::makeOptions(const CompileFlagValues &flags) {
   options.target = flags.target;
   options.superdscForm = flags.form;
   options.superdscProvenance = flags.provenance;
+  options.exactArguments = flags.exactArguments;
   options.host = flags.host == "none"  ? HostPolicy::None
                  : flags.host == "any" ? HostPolicy::Any
                                        : HostPolicy::Table;
@@ -119,7 +124,7 @@ spyre::compiler::CompileFlags::getOptions() const {
   if (cores.getNumOccurrences() && cores < 1)
     return "--cores=" + std::to_string(cores) + ": at least one core is needed";
   auto options = makeOptions({optLevel, cores, target, form, device, dumpStages, report, weights,
-                              host, pretty, reportSeconds, provenance});
+                              host, pretty, reportSeconds, provenance, exactArguments});
   if (auto *made = std::get_if<CompileOptions>(&options))
     made->configure = [](mlir::PassManager &pm) {
       mlir::applyDefaultTimingPassManagerCLOptions(pm);

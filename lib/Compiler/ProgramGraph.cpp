@@ -111,7 +111,8 @@ namespace {
 /// Reads the sequence of calls that a program is.
 class ProgramReader {
 public:
-  ProgramReader(ModuleOp module, func::FuncOp program) : module(module), program(program) {}
+  ProgramReader(ModuleOp module, func::FuncOp program, bool freeFormats)
+      : module(module), program(program), freeFormats(freeFormats) {}
 
   FailureOr<ProgramGraph> read();
 
@@ -130,8 +131,13 @@ private:
            program.getArgAttr(argument.getArgNumber(), mlir::spyre::kWeightAttr);
   }
 
+  /// Marks arguments and results of \p callee that the host alone passes and takes, in this
+  /// call and the others.
+  void markHostValues(func::CallOp call, func::FuncOp callee, bool isFirst);
+
   ModuleOp module;
   func::FuncOp program;
+  bool freeFormats;
   ProgramGraph graph;
   llvm::DenseMap<Value, std::string> names;
   llvm::StringMap<size_t> bundles;
@@ -177,6 +183,29 @@ void ProgramReader::nameValues() {
       names.try_emplace(value, ("out" + Twine(i)).str());
 }
 
+void ProgramReader::markHostValues(func::CallOp call, func::FuncOp callee, bool isFirst) {
+  Builder b(callee.getContext());
+  for (auto [i, operand] : llvm::enumerate(call.getOperands())) {
+    if (operand.getDefiningOp<func::CallOp>())
+      callee.removeArgAttr(i, mlir::spyre::kOnHostAttr);
+    else if (isFirst)
+      callee.setArgAttr(i, mlir::spyre::kOnHostAttr, b.getUnitAttr());
+  }
+  for (auto [i, result] : llvm::enumerate(call.getResults())) {
+    StringAttr name = b.getStringAttr(mlir::spyre::kOnHostAttr);
+    auto users = result.getUsers();
+    if (llvm::any_of(users, llvm::IsaPred<func::CallOp>))
+      callee.removeResultAttr(i, name);
+    else if (isFirst || callee.getResultAttr(i, name)) {
+      bool isRead = llvm::any_of(users, llvm::IsaPred<mlir::spyre::HostCallOp>) ||
+                    (!isFirst && isa<StringAttr>(callee.getResultAttr(i, name)));
+      callee.setResultAttr(i, name,
+                           isRead ? Attribute(b.getStringAttr(mlir::spyre::kReadByHost))
+                                  : Attribute(b.getUnitAttr()));
+    }
+  }
+}
+
 void ProgramReader::addBundleCall(func::CallOp call) {
   auto [entry, isNew] = bundles.try_emplace(call.getCallee(), graph.bundles.size());
   if (isNew) {
@@ -188,6 +217,8 @@ void ProgramReader::addBundleCall(func::CallOp call) {
     graph.bundles.push_back(bundle);
   }
   auto callee = *graph.bundles[entry->second]->getOps<func::FuncOp>().begin();
+  if (freeFormats)
+    markHostValues(call, callee, isNew);
   BundleCall launch{entry->second, {}, {}};
   for (auto [i, operand] : llvm::enumerate(call.getOperands())) {
     if (isNew && isWeight(operand))
@@ -314,15 +345,21 @@ FailureOr<ProgramGraph> ProgramReader::read() {
   return std::move(graph);
 }
 
-FailureOr<ProgramGraph> splitProgram(OwningOpRef<ModuleOp> module, bool isSplit) {
+FailureOr<ProgramGraph> splitProgram(OwningOpRef<ModuleOp> module, bool isSplit,
+                                     bool freeFormats) {
   func::FuncOp program;
   for (auto func : module->getOps<func::FuncOp>())
     if (func.isPublic())
       program = func;
   if (program && isSequenceOfCalls(program, isSplit))
-    return ProgramReader(*module, program).read();
+    return ProgramReader(*module, program, freeFormats).read();
   ProgramGraph graph;
   if (program) {
+    Builder b(program.getContext());
+    for (unsigned i = 0; freeFormats && i < program.getNumArguments(); ++i)
+      program.setArgAttr(i, mlir::spyre::kOnHostAttr, b.getUnitAttr());
+    for (unsigned i = 0; freeFormats && i < program.getNumResults(); ++i)
+      program.setResultAttr(i, mlir::spyre::kOnHostAttr, b.getUnitAttr());
     graph.name = program.getName().str();
     graph.results = makeNames("out", program.getNumResults());
     graph.calls.push_back(BundleCall{0, makeNames("in", program.getNumArguments()), graph.results});
@@ -342,10 +379,14 @@ public:
   void run();
 
 private:
-  /// The buffer that argument \p argument of call \p call is.
-  std::string getBuffer(const BundleCall &call, const runtime::ArgumentSpec &argument) const;
+  /// The value that argument \p argument of call \p call is.
+  std::string getValue(const BundleCall &call, const runtime::ArgumentSpec &argument) const;
+  /// The buffer that it lives in. A value that the host has may be in several formats; the
+  /// first is the one of the value's name.
+  std::string getBuffer(const BundleCall &call, const runtime::ArgumentSpec &argument);
   void noteUses();
-  void addBuffer(const std::string &name, const runtime::ArgumentSpec &argument);
+  void addBuffer(const std::string &name, const std::string &value,
+                 const runtime::ArgumentSpec &argument);
   void addLaunch(const BundleCall &call);
   void addHostCall(const runtime::HostCall &call);
   void copyOut(const std::string &name);
@@ -355,8 +396,10 @@ private:
   const std::vector<runtime::LaunchSpec> &specs;
   runtime::Program &program;
   std::map<std::string, runtime::ArgumentSpec> buffers;
-  std::map<std::string, size_t> lastUse; ///< by value, on the device or as it is copied out
+  std::map<std::string, size_t> lastUse; ///< by buffer, on the device or as it is copied out
+  std::map<std::string, DataFormat> formats; ///< of the buffer that has the value's name
   std::set<std::string> onHost;          ///< values that the host has
+  std::set<std::string> listed;          ///< arguments that the program has
 };
 } // namespace
 
@@ -368,13 +411,22 @@ static std::optional<size_t> getNumber(StringRef name, StringRef stem) {
   return number;
 }
 
-std::string ProgramMaker::getBuffer(const BundleCall &call,
-                                    const runtime::ArgumentSpec &argument) const {
+std::string ProgramMaker::getValue(const BundleCall &call,
+                                   const runtime::ArgumentSpec &argument) const {
   if (auto i = getNumber(argument.array, "in"); i && *i < call.inputs.size())
     return call.inputs[*i];
   if (auto i = getNumber(argument.array, "out"); i && *i < call.outputs.size())
     return call.outputs[*i];
   return getConstantName(graph, call.bundle, argument.array);
+}
+
+std::string ProgramMaker::getBuffer(const BundleCall &call,
+                                    const runtime::ArgumentSpec &argument) {
+  std::string value = getValue(call, argument);
+  auto [format, isNew] = formats.try_emplace(value, argument.deviceFormat);
+  if (isNew || format->second == argument.deviceFormat)
+    return value;
+  return value + "." + std::string(getFormatName(argument.deviceFormat));
 }
 
 void ProgramMaker::noteUses() {
@@ -394,7 +446,8 @@ void ProgramMaker::noteUses() {
     lastUse[result] = graph.calls.size();
 }
 
-void ProgramMaker::addBuffer(const std::string &name, const runtime::ArgumentSpec &argument) {
+void ProgramMaker::addBuffer(const std::string &name, const std::string &value,
+                             const runtime::ArgumentSpec &argument) {
   if (!buffers.try_emplace(name, argument).second)
     return;
   int64_t bytes = ::spyre::kStickInBytes;
@@ -407,9 +460,9 @@ void ProgramMaker::addBuffer(const std::string &name, const runtime::ArgumentSpe
   if (getNumber(argument.array, "const"))
     program.constants.push_back(
         {{name, argument.dtype, argument.shape}, "constants/" + name + ".npy"});
-  else if (!graph.arguments && !onHost.count(name))
-    program.arguments.push_back({name, argument.dtype, argument.shape});
-  program.steps.push_back({runtime::CopyIn{name, name}});
+  else if (!graph.arguments && !onHost.count(value) && listed.insert(value).second)
+    program.arguments.push_back({value, argument.dtype, argument.shape});
+  program.steps.push_back({runtime::CopyIn{name, value}});
 }
 
 void ProgramMaker::freeUnused(size_t step) {
@@ -427,7 +480,7 @@ void ProgramMaker::addLaunch(const BundleCall &call) {
       continue;
     }
     std::string name = getBuffer(call, argument);
-    addBuffer(name, argument);
+    addBuffer(name, getValue(call, argument), argument);
     launch.buffers.push_back(name);
   }
   program.steps.push_back({std::move(launch)});

@@ -106,8 +106,9 @@ nb::tuple compile(nb::str text, const std::string &name, const std::string &dire
                   const std::string &form, const std::vector<unsigned> &weights,
                   const std::vector<std::vector<int64_t>> &inputShapes, bool pretty,
                   const std::string &report, const std::string &dumpStages,
-                  const std::string &host) {
+                  const std::string &host, bool exactArguments) {
   CompileFlagValues flags;
+  flags.exactArguments = exactArguments;
   flags.optLevel = optLevel;
   flags.cores = cores;
   flags.device = device;
@@ -155,5 +156,5 @@ NB_MODULE(_compiler, m) {
         "cores"_a = 0, "device"_a = "spyre", "target"_a = "superdsc", "form"_a = "2026-08",
         "weights"_a = std::vector<unsigned>(),
         "input_shapes"_a = std::vector<std::vector<int64_t>>(), "pretty"_a = false, "report"_a = "",
-        "dump_stages"_a = "", "host"_a = "table");
+        "dump_stages"_a = "", "host"_a = "table", "exact_arguments"_a = true);
 }

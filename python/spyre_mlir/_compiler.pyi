@@ -29,4 +29,5 @@ def compile(
     report: str = "",
     dump_stages: str = "",
     host: str = "table",
+    exact_arguments: bool = True,
 ) -> tuple[bool, list[Message], str]: ...

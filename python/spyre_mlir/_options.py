@@ -23,6 +23,7 @@ class Options:
 
     host: who computes what the device cannot: "torch" (PyTorch's own kernels; without PyTorch, as "table"),
     "table" (the runtime's functions only; the rest is refused), "none" (all of it is refused).
+    exact_arguments: float16 arguments are float32 on the device where their last bit decides.
     check: checked mode, whose reports raise CheckError; count_only: the null device, which counts
     and computes nothing; threads: 0 is one a processor. cache: True, False, or a folder.
     """
@@ -33,6 +34,7 @@ class Options:
     target: str = "superdsc"
     superdsc_form: str = "2026-08"
     host: str = "torch"
+    exact_arguments: bool = True
     report: str = ""
     dump_stages: str = ""
     check: bool = False
@@ -74,6 +76,7 @@ class Options:
             "device": self.device,
             "target": self.target,
             "form": self.superdsc_form,
+            "exact_arguments": self.exact_arguments,
             "host": "any" if self.has_torch() else "none" if self.host == "none" else "table",
         }
 

@@ -43,6 +43,9 @@ struct CompileOptions {
   std::vector<unsigned> weights;
   /// Which operations the host may compute where the device cannot.
   HostPolicy host = HostPolicy::Table;
+  /// f16 arguments are f32 on the device where the bit decides that DL16 lacks
+  /// (spyre-exact-jumps, spyre-widen-arguments). False: all are DL16, at half the traffic.
+  bool exactArguments = true;
   /// The shapes of all arguments, for a program with sizes left open (`?`); else unread.
   std::vector<std::vector<int64_t>> inputShapes;
   bool pretty = false;

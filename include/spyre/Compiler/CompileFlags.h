@@ -28,7 +28,7 @@ struct CompileFlagValues {
   int64_t cores = 0;
   std::string target = "superdsc", form = "2026-08", device = "spyre";
   std::string dumpStages, report, weights, host = "table";
-  bool pretty = false, reportSeconds = false, provenance = true;
+  bool pretty = false, reportSeconds = false, provenance = true, exactArguments = true;
 };
 
 /// The options that \p flags ask for. A message if a value is wrong or a flag is
@@ -47,7 +47,7 @@ private:
   llvm::cl::opt<int> optLevel;
   llvm::cl::opt<int64_t> cores;
   llvm::cl::opt<std::string> target, form, device, weights, host, dumpStages, report;
-  llvm::cl::opt<bool> provenance, reportSeconds, pretty;
+  llvm::cl::opt<bool> exactArguments, provenance, reportSeconds, pretty;
 };
 
 /// Takes LLVM's flag \p name (--stats prints its statistics) off the command line,

@@ -53,9 +53,10 @@ struct ProgramGraph {
 /// Takes \p module, whose one public function is the program, apart. Arguments of a
 /// bundle that other bundles compute promise nothing about their padding. An error where
 /// an argument or result of the program is nothing that can be passed. \p isSplit: the
-/// module went through spyre-split-host.
+/// module went through spyre-split-host. \p freeFormats: what the host alone passes and
+/// takes is marked, so that passes may choose the format that the device keeps it in.
 mlir::FailureOr<ProgramGraph> splitProgram(mlir::OwningOpRef<mlir::ModuleOp> module,
-                                           bool isSplit = false);
+                                           bool isSplit = false, bool freeFormats = false);
 
 /// The steps: \p specs has each bundle's launch spec; bundle i is launched from
 /// "bundles/<i>", its constants are "constants/<i>.<array>.npy".

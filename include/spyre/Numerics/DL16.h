@@ -35,6 +35,14 @@ inline constexpr uint16_t kDL16MaxFiniteCode = 0x7ffe;
 inline constexpr uint16_t kDL16InfinityCode = 0x7fff;
 inline constexpr uint16_t kDL16One = 31 << 9;
 
+/// True if DL16 holds \p value up to its rounding: it is zero, no number, or neither too
+/// small nor too large.
+inline bool isInDL16Range(double value) {
+  double magnitude = std::fabs(value);
+  return magnitude == 0.0 || !std::isfinite(value) ||
+         (magnitude >= kDL16SmallestNormal && magnitude <= kDL16MaxFinite);
+}
+
 /// What becomes of a value beyond the largest finite one.
 enum class DL16Overflow : uint8_t {
   /// Arithmetic: infinity.

@@ -157,6 +157,11 @@ struct OpFuncInfo {
   /// With TailRule::Map: the result's state for each state of the input.
   std::span<const TailState> tailMap;
   ArrangementRule arrangementRule;
+  /// Each element of the result is one of an operand's, up to its sign or rounded to an
+  /// integer, or zero: the operands' format holds it.
+  bool keepsNumbers;
+  bool jumps;     ///< the result jumps where an operand changes by its last bit
+  bool cancels;   ///< operands of one sign leave little but their last bits
   bool divisible; ///< work may be divided among cores
   CostClass costClass;
   KTIRKind ktirKind;

@@ -89,6 +89,14 @@ class OpFunc<string superDSCName, string categoryName> {
   OpFuncTailRule producedTail = OpFuncTailUnknown;
   string arrangementRule = "StandardOnly";
 
+  /// 1: each element of the result is an element of an operand (up to its sign, or
+  /// rounded to an integer) or zero: a number that the operands' format holds.
+  bit keepsNumbers = 0;
+  /// 1: the result jumps where an operand changes by its last bit.
+  bit jumps = 0;
+  /// 1: operands of one sign cancel, so that little is left but their last bits.
+  bit cancels = 0;
+
   /// 1: the planner may divide the work among cores.
   bit divisible = 1;
   string costClass = "Pointwise";
@@ -122,6 +130,7 @@ class OpFuncUnary<string name, string ktir, OpFuncTailRule tail, bit hasF32 = 1>
 }
 
 def OpFunc_abs : OpFuncUnary<"abs", "math.absf", OpFuncTailMap<"Zero", "PosInf", "PosInf", "Finite">> {
+  let keepsNumbers = 1;
   let meaning = "|x|";
 }
 def OpFunc_exp : OpFuncUnary<"exp", "spyreop.exp", OpFuncTailMap<"Finite", "Zero", "PosInf", "Unknown">> {
@@ -130,12 +139,15 @@ def OpFunc_exp : OpFuncUnary<"exp", "spyreop.exp", OpFuncTailMap<"Finite", "Zero
   let notes = "with a mask of -inf on its input it leaves a zero tail (seen in softmax of unaligned rows); exp of a finite tail may overflow";
 }
 def OpFunc_floor : OpFuncUnary<"floor", "math.floor", OpFuncTailSame> {
+  let keepsNumbers = 1;
+  let jumps = 1;
   let meaning = "largest integer not above x";
 }
 def OpFunc_log : OpFuncUnary<"log", "math.log", OpFuncTailMap<"NegInf", "Unknown", "PosInf", "Unknown">, 0> {
   let meaning = "natural logarithm";
 }
 def OpFunc_neg : OpFuncUnary<"neg", "arith.negf", OpFuncTailMap<"Zero", "PosInf", "NegInf", "Finite">> {
+  let keepsNumbers = 1;
   let meaning = "-x";
 }
 def OpFunc_reciprocal : OpFuncUnary<"reciprocal", "spyreop.reciprocal",
@@ -144,6 +156,7 @@ def OpFunc_reciprocal : OpFuncUnary<"reciprocal", "spyreop.reciprocal",
   let notes = "the sign of 1/0 is the zero's, so a zero tail gives no single infinity";
 }
 def OpFunc_relufwd : OpFuncUnary<"relufwd", "arith.maximumf", OpFuncTailMap<"Zero", "Zero", "PosInf", "Finite">> {
+  let keepsNumbers = 1;
   let meaning = "max(x, 0)";
 }
 def OpFunc_rsqrt : OpFuncUnary<"rsqrt", "spyreop.rsqrt", OpFuncTailMap<"Unknown", "Unknown", "Zero", "Unknown">> {
@@ -167,6 +180,7 @@ def OpFunc_silu : OpFuncUnary<"silu", "spyreop.silu", OpFuncTailMap<"Zero", "Unk
 }
 def OpFunc_clip : OpFuncUnary<"clip", "arith.maximumf, arith.minimumf",
                               OpFuncTailMap<"Finite", "Unknown", "Unknown", "Finite">, 0> {
+  let keepsNumbers = 1;
   let meaning = "min(max(x, clipMin), clipMax)";
   let constants = ["clipMin", "clipMax"];
   let notes = "a zero tail becomes whichever bound is nearer to zero";
@@ -177,6 +191,7 @@ def OpFunc_softplus : OpFuncUnary<"softplus", "spyreop.softplus",
   let constants = ["softplusBeta", "softplusThresh"];
 }
 def OpFunc_identity : OpFuncUnary<"identity", "", OpFuncTailSame> {
+  let keepsNumbers = 1;
   let meaning = "x: copies, broadcasts, transfers into LX, gathers (with an index tensor)";
   let category = "DataMovement";
   let forms = [
@@ -207,7 +222,7 @@ class OpFuncBroadcast<string name, int n, string ktir, OpFuncTailRule tail, bit 
 }
 
 def OpFunc_add : OpFuncBroadcast<"add", 2, "arith.addf", OpFuncTailRule<"Add">> { let meaning = "x + y"; }
-def OpFunc_sub : OpFuncBroadcast<"sub", 2, "arith.subf", OpFuncTailRule<"Sub">> { let meaning = "x - y"; }
+def OpFunc_sub : OpFuncBroadcast<"sub", 2, "arith.subf", OpFuncTailRule<"Sub">> { let cancels = 1; let meaning = "x - y"; }
 def OpFunc_mul : OpFuncBroadcast<"mul", 2, "arith.mulf", OpFuncTailRule<"Mul">> {
   let meaning = "x * y; also square and logical and";
 }
@@ -215,9 +230,11 @@ def OpFunc_realdiv : OpFuncBroadcast<"realdiv", 2, "spyreop.realdiv", OpFuncTail
   let meaning = "x / y";
 }
 def OpFunc_maximum : OpFuncBroadcast<"maximum", 2, "arith.maximumf", OpFuncTailRule<"Maximum">> {
+  let keepsNumbers = 1;
   let meaning = "the larger of x and y";
 }
 def OpFunc_minimum : OpFuncBroadcast<"minimum", 2, "arith.minimumf", OpFuncTailRule<"Minimum">> {
+  let keepsNumbers = 1;
   let meaning = "the smaller of x and y";
 }
 
@@ -225,6 +242,7 @@ class OpFuncCompare<string name, string predicate, string onZeros, string text>
     : OpFuncBroadcast<name, 2, "arith.cmpf " # predicate, OpFuncTailRule<"Compare" # onZeros>, 0> {
   let meaning = "1 where " # text # ", else 0";
   let notes = "the result is a truth value in a 16-bit lane";
+  let jumps = 1;
 }
 def OpFunc_equal : OpFuncCompare<"equal", "oeq", "True", "x = y">;
 def OpFunc_notequal : OpFuncCompare<"notequal", "une", "False", "x differs from y">;
@@ -234,6 +252,7 @@ def OpFunc_lesserequal : OpFuncCompare<"lesserequal", "ole", "True", "x <= y">;
 def OpFunc_lesserthan : OpFuncCompare<"lesserthan", "olt", "False", "x < y">;
 
 def OpFunc_where3 : OpFuncBroadcast<"where3", 3, "arith.select", OpFuncTailRule<"Select">> {
+  let keepsNumbers = 1;
   let meaning = "y where x is not 0, else z";
   let notes = "the reference's table refuses f32 by mistake (reference, section 6, fault 8); its programs use it";
 }
@@ -270,12 +289,20 @@ class OpFuncNonStick<string base, string ktir, OpFuncTailRule tail, string text>
 def OpFunc_sum : OpFuncReduction<"sum", "arith.addf", "Zero", "sum over dims that include the stick dim">;
 def OpFunc_sumnonstick : OpFuncNonStick<"sum", "arith.addf", OpFuncTailMap<"Zero", "NegInf", "PosInf", "Unknown">,
                                         "sum over dims that exclude the stick dim">;
-def OpFunc_max : OpFuncReduction<"max", "arith.maximumf", "NegInf", "maximum over dims that include the stick dim">;
+def OpFunc_max : OpFuncReduction<"max", "arith.maximumf", "NegInf", "maximum over dims that include the stick dim"> {
+  let keepsNumbers = 1;
+}
 def OpFunc_maxnonstick : OpFuncNonStick<"max", "arith.maximumf", OpFuncTailSame,
-                                        "maximum over dims that exclude the stick dim">;
-def OpFunc_min : OpFuncReduction<"min", "arith.minimumf", "PosInf", "minimum over dims that include the stick dim">;
+                                        "maximum over dims that exclude the stick dim"> {
+  let keepsNumbers = 1;
+}
+def OpFunc_min : OpFuncReduction<"min", "arith.minimumf", "PosInf", "minimum over dims that include the stick dim"> {
+  let keepsNumbers = 1;
+}
 def OpFunc_minnonstick : OpFuncNonStick<"min", "arith.minimumf", OpFuncTailSame,
-                                        "minimum over dims that exclude the stick dim">;
+                                        "minimum over dims that exclude the stick dim"> {
+  let keepsNumbers = 1;
+}
 def OpFunc_mean : OpFuncReduction<"mean", "arith.addf, arith.mulf", "Zero",
                                   "scaling_factor * sum over dims that include the stick dim"> {
   let constants = ["scaling_factor"];

@@ -154,6 +154,8 @@ static LogicalResult lowerCompare(Lowering &l, const Comparison &entry) {
           comesFromOutside(l.op->getOperand(1 - i)))
         return l.refuse("compares with infinity, which the device does not tell from NaN");
       operands[i] = buildScalar(l.b, l.loc, bound, type);
+      if (double given = roundTo(*number, type); given != bound)
+        operands[i].getDefiningOp()->setAttr(kBoundAttr, l.b.getF64FloatAttr(given));
     } else {
       operands[i] = l.getAs(i, type);
     }

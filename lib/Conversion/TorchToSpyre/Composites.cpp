@@ -327,7 +327,7 @@ static LogicalResult lowerRound(Lowering &l) {
     return l.refuse("the device rounds 16-bit floats only");
   Arithmetic m(l, l.b.getF32Type());
   const double large = 3 * std::ldexp(1.0, 22);
-  return l.replaceWith(m.convert(m.sub(m.add(m.widen(x), large), large), type));
+  return l.replaceWith(m.convertInteger(m.sub(m.add(m.widen(x), large), large), type));
 }
 
 //===----------------------------------------------------------------------===//
@@ -402,8 +402,8 @@ template <Quotient kind> static LogicalResult lowerQuotient(Lowering &l) {
   bool floors = kind == Quotient::Floor || kind == Quotient::Remainder;
   quotient = floors ? m.unary("floor", quotient) : buildTrunc(m, quotient);
   if (kind == Quotient::Remainder || kind == Quotient::Fmod)
-    quotient = m.sub(x[0], m.mul(quotient, x[1]));
-  return l.replaceWith(m.convert(quotient, type));
+    return l.replaceWith(m.convert(m.sub(x[0], m.mul(quotient, x[1])), type));
+  return l.replaceWith(m.convertInteger(quotient, type));
 }
 
 static LogicalResult lowerDivMode(Lowering &l) {

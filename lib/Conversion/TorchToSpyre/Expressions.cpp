@@ -11,6 +11,8 @@
 
 #include "Expressions.h"
 
+#include "spyre/Numerics/DL16.h"
+
 using namespace mlir;
 using namespace mlir::spyre;
 using namespace mlir::spyre::torch_lowering;
@@ -44,12 +46,22 @@ Value Arithmetic::compare(StringRef opFunc, Term x, Term y) const {
   return build(opFunc, {x, y}, b.getI1Type(), {});
 }
 
+Value Arithmetic::convertInteger(Value value, Type type) const {
+  Value narrow = convert(value, type);
+  if (narrow != value)
+    narrow.getDefiningOp()->setAttr(kLosslessAttr, b.getUnitAttr());
+  return narrow;
+}
+
 Value Arithmetic::select(Value condition, Term x, Term y) const {
   return build("where3", {condition, x, y}, element, {});
 }
 
 Value Arithmetic::clip(Value x, double low, double high) const {
-  if (!isHalf(element)) // no f32 form
+  // The device's clip has no f32 form, which a bound beyond DL16's range needs.
+  bool isBeyond = element.isBF16() &&
+                  !(::spyre::isInDL16Range(low) && ::spyre::isInDL16Range(high));
+  if (!isHalf(element) || isBeyond)
     return minimum(maximum(x, low), high);
   return apply("clip", {x},
                {b.getNamedAttr("clipMin", b.getF64FloatAttr(low)),

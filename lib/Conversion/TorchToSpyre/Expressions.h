@@ -37,6 +37,8 @@ public:
   /// \p value in the element type.
   Value widen(Value value) const { return buildConvert(b, loc, value, element); }
   Value convert(Value value, Type type) const { return buildConvert(b, loc, value, type); }
+  /// Integers that were rounded from 16-bit numbers: \p type (16 bits) holds them.
+  Value convertInteger(Value value, Type type) const;
 
   /// Device operation \p opFunc with the operands broadcast.
   Value apply(StringRef opFunc, ArrayRef<Term> terms,

@@ -81,6 +81,10 @@ LogicalResult SpyreDialect::verifyRegionArgAttribute(Operation *op, unsigned reg
   }
   if ((name == kArrayAttr || name == kResultAttr) && !isa<StringAttr>(value))
     return fail("a string");
+  if (name == kHostTypeAttr && !isa<TypeAttr>(value))
+    return fail("an element type");
+  if (name == kOnHostAttr && !isa<UnitAttr>(value) && value != StringAttr::get(op->getContext(), kReadByHost))
+    return fail("a unit attribute or \"read\"");
   if (name == kDataAttr && !isa<ElementsAttr>(value))
     return op->emitOpError() << "'" << kDataAttr << "' holds the elements of a constant";
   if (name == kValueAttr && !isa<FloatAttr, IntegerAttr>(value))

@@ -200,6 +200,8 @@ LogicalResult FunctionBufferizer::run() {
         addArgument(getBufferType(value.getType()), ret.getLoc(),
                     {named(kRoleAttr, builder.getStringAttr("output")),
                      named(kArrayAttr, builder.getStringAttr("out" + Twine(i)))});
+    if (Attribute type = func.getResultAttr(i, kHostTypeAttr))
+      func.setArgAttr(output.getArgNumber(), kHostTypeAttr, type);
     if (getElementType(value).isF16() && !overflows.mayBeLargest(value))
       func.setArgAttr(output.getArgNumber(), kOverflowAttr, builder.getStringAttr("infinite"));
     if (llvm::is_contained(getShape(value), 0))

@@ -49,7 +49,8 @@ std::optional<runtime::LaunchSpec> mlir::spyre::makeLaunchSpec(func::FuncOp plan
     else if (auto number = dyn_cast_or_null<FloatAttr>(value))
       argument.value = number.getValueAsDouble();
     argument.shape.assign(buffer.getShape().begin(), buffer.getShape().end());
-    argument.dtype = *getHostType(buffer.getElementType());
+    auto hostType = planned.getArgAttrOfType<TypeAttr>(i, kHostTypeAttr);
+    argument.dtype = *getHostType(hostType ? hostType.getValue() : buffer.getElementType());
     ::spyre::layout::TensorLayout layout = buffer.getTensorLayout();
     argument.deviceSize = ::spyre::layout::getDeviceSizes(layout);
     // A tensor without elements has one stick, so that it has an address.

@@ -14,8 +14,6 @@
 
 #include "spyre/OpFunc/OpFuncTable.h"
 
-#include "llvm/ADT/StringSwitch.h"
-
 #include <cmath>
 
 using namespace mlir;
@@ -40,13 +38,9 @@ static bool holdsLargest(ConstantOp constant) {
 /// True if each result of \p name is one of its operands, up to the sign, or a sum of them.
 static bool passesOn(StringRef name) {
   const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
-  if (info && (info->category == ::spyre::OpCategory::DataMovement ||
-               info->stickRule == ::spyre::StickRule::Cast))
-    return true;
-  return llvm::StringSwitch<bool>(name)
-      .Cases({"abs", "neg", "relufwd", "clip", "maximum", "minimum", "where3", "max", "min"}, true)
-      .Cases({"add", "sub"}, true)
-      .Default(false);
+  return info && (info->category == ::spyre::OpCategory::DataMovement ||
+                  info->stickRule == ::spyre::StickRule::Cast || info->keepsNumbers ||
+                  info->opFunc == ::spyre::OpFunc::Add || info->opFunc == ::spyre::OpFunc::Sub);
 }
 
 OverflowSources::OverflowSources(func::FuncOp func) {

@@ -7,8 +7,11 @@
 // ORDER-NEXT: canonicalize{
 // ORDER-NEXT: cse,
 // ORDER-NEXT: func.func(
-// ORDER-NEXT: spyre-centre-keys
+// ORDER-NEXT: spyre-widen-range
+// ORDER: spyre-exact-jumps
+// ORDER: spyre-centre-keys
 // ORDER: spyre-resolve-precision
+// ORDER: spyre-widen-arguments
 // ORDER: spyre-decompose
 // ORDER: spyre-fold-views
 // ORDER: spyre-split-dims

@@ -59,6 +59,19 @@ inline constexpr llvm::StringLiteral kWeightAttr = "spyre.weight";
 /// "infinite": what the device holds as 65536 in a 16-bit result is an overflow, not the
 /// largest f16 number on its way through.
 inline constexpr llvm::StringLiteral kOverflowAttr = "spyre.overflow";
+/// The element type that the program's array has, where the device keeps another one: f16
+/// numbers as f32. Of arguments and results.
+inline constexpr llvm::StringLiteral kHostTypeAttr = "spyre.host_type";
+/// The host alone passes this argument or takes this result, so that any device format
+/// that copies convert to will do. Unit, or "read" of a result that an operation of the host reads.
+inline constexpr llvm::StringLiteral kOnHostAttr = "spyre.on_host";
+inline constexpr llvm::StringLiteral kReadByHost = "read";
+/// On a constant: the bound of a comparison before it was rounded to a DL16 number.
+inline constexpr llvm::StringLiteral kBoundAttr = "spyre.bound";
+/// Unit, on a conversion to f16: its numbers are f16 numbers already.
+inline constexpr llvm::StringLiteral kLosslessAttr = "spyre.lossless";
+/// Unit, on an f32 operation: its numbers may be beyond DL16's range, so that it stays f32.
+inline constexpr llvm::StringLiteral kWideAttr = "spyre.wide";
 /// On an operation of torch: why the host computes it.
 inline constexpr llvm::StringLiteral kHostAttr = "spyre.host";
 /// Value of a one-stick constant argument.

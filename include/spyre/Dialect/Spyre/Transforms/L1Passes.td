@@ -42,6 +42,73 @@ def SpyreResolvePrecision : Pass<"spyre-resolve-precision", "::mlir::func::FuncO
   let dependentDialects = ["::mlir::spyre::SpyreDialect"];
 }
 
+def SpyreExactJumps : Pass<"spyre-exact-jumps", "::mlir::func::FuncOp"> {
+  let summary = "Comparisons, roundings and differences of arguments see the host's numbers";
+  let description = [{
+    Input: L1 as converted from torch. The device's 16-bit format has one bit of fraction
+    less than f16. Lowering: an operation whose result jumps (comparisons, floor) or whose
+    operands cancel (the table says which), and that reads f16 arguments of the host
+    (`spyre.on_host`), directly or through operations that keep their numbers, is computed
+    in f32, from f32 forms of the arguments: in their place, or as arguments more where
+    the 16-bit form is read, too (`spyre.array`, `spyre.host_type`). Results that were only
+    moved or rounded to integers leave as f32, too, and all known numbers that an operation
+    of the host reads (`spyre.on_host = "read"`), which may decide by them. Output: the same program.
+
+    ```mlir
+    func.func @f(%x: tensor<64xf16> {spyre.on_host}) -> tensor<64xi1> {
+      %c = spyre.constant ... // 0.1 rounded up to DL16, {spyre.bound = 0.099976}
+      %0 = spyre.greaterequal (d0 = 64) ins(%x[d0], %c[]) -> [d0] : ...
+    // becomes
+    func.func @f(%x: tensor<64xf32> {spyre.host_type = f16, spyre.on_host}) -> tensor<64xi1> {
+      %0 = spyre.sub (d0 = 64) ins(%x[d0], %c[]) -> [d0] : ... -> tensor<64xf32>
+      %1 = spyre.convert %0 : tensor<64xf32> to tensor<64xf16>
+      %2 = spyre.greaterequal (d0 = 64) ins(%1[d0], %zero[]) -> [d0] : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
+def SpyreWidenRange : Pass<"spyre-widen-range", "::mlir::func::FuncOp"> {
+  let summary = "bf16 constants beyond the device's range are computed with in f32";
+  let description = [{
+    Input: L1 as converted from torch. bf16 has numbers that DL16 (2^-31 to 2^33) has not,
+    such as an epsilon of 1e-12. Lowering: an operation with such a constant becomes
+    an f32 operation, and so do those that read what it computes, until the numbers are of
+    common size again (a quotient by `x + 1e-12` is); results that the host takes leave as f32.
+    Operations without an f32 form that would read such numbers are reported, all in one
+    diagnostic. Output: f32 operations with `spyre.wide`, which stay f32.
+
+    ```mlir
+    %0 = spyre.maximum (d0 = 64) ins(%n[d0], %eps[]) -> [d0] : ... -> tensor<64xbf16>  // 1e-12
+    %1 = spyre.rsqrt (d0 = 64) ins(%0[d0]) -> [d0] : ... -> tensor<64xbf16>
+    // becomes
+    %n32 = spyre.convert %n : tensor<64xbf16> to tensor<64xf32>
+    %0 = spyre.maximum (d0 = 64) ins(%n32[d0], %eps32[]) -> [d0] {spyre.wide} : ... -> tensor<64xf32>
+    %1 = spyre.rsqrt (d0 = 64) ins(%0[d0]) -> [d0] {spyre.wide} : ... -> tensor<64xf32>
+    %2 = spyre.convert %1 : tensor<64xf32> to tensor<64xbf16>
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
+def SpyreWidenArguments : Pass<"spyre-widen-arguments", "::mlir::func::FuncOp"> {
+  let summary = "Arguments that are read as f32 are copied in as f32";
+  let description = [{
+    Input: L1 with every operation's format decided (spyre-resolve-precision). Lowering:
+    a `spyre.dl16tofp32` of an f16 argument of the host (`spyre.on_host`), read directly or
+    through operations that keep its numbers, becomes an f32 form of the argument, which
+    has the bit that the 16-bit form lacks. Output: no such cast.
+
+    ```mlir
+    func.func @f(%x: tensor<64xf16> {spyre.on_host}) -> tensor<64xf32> {
+      %0 = spyre.dl16tofp32 (d0 = 64) ins(%x[d0]) -> [d0] : tensor<64xf16> -> tensor<64xf32>
+    // becomes
+    func.func @f(%x: tensor<64xf32> {spyre.host_type = f16, spyre.on_host}) -> tensor<64xf32> {
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
 def SpyreCentreKeys : Pass<"spyre-centre-keys", "::mlir::func::FuncOp"> {
   let summary = "Subtract the mean key before f32 scores that a softmax reads";
   let description = [{

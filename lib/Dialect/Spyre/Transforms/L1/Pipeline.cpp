@@ -24,8 +24,11 @@ void mlir::spyre::buildL1Pipeline(OpPassManager &pm) {
   pm.addPass(createConvertTorchToSpyre());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createSpyreWidenRange());
+  pm.addNestedPass<func::FuncOp>(createSpyreExactJumps());
   pm.addNestedPass<func::FuncOp>(createSpyreCentreKeys());
   pm.addNestedPass<func::FuncOp>(createSpyreResolvePrecision());
+  pm.addNestedPass<func::FuncOp>(createSpyreWidenArguments());
   pm.addNestedPass<func::FuncOp>(createSpyreDecompose());
   pm.addNestedPass<func::FuncOp>(createSpyreFoldViews());
   pm.addNestedPass<func::FuncOp>(createSpyreSplitDims());

@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Precision.h"
+#include "spyre/Numerics/DL16.h"
 
 using namespace mlir;
 using namespace mlir::spyre;
@@ -168,15 +169,16 @@ static bool matchRmsNorm(F32Region &region, Operation *op) {
 
 // Rule "single-operation": all operands are 16-bit values and the result is narrowed.
 // f32 computes exactly enough that narrowing rounds once; DL16 rounds once.
-// A factor or divisor may be a constant that DL16 rounds: a relative error of u.
+// A factor or divisor may be a constant that DL16 rounds: a relative error of u, in range.
 static bool matchSingleOperation(F32Region &region, Operation *op) {
   if (!isa<DeviceOpInterface>(op))
     return false;
   bool scales = getKind(op) == "mul" || getKind(op) == "realdiv";
   return llvm::all_of(op->getOperands(),
                       [&](Value operand) {
+                        std::optional<double> number = getScalarConstant(skipViews(operand));
                         return region.isExact(operand) ||
-                               (scales && getScalarConstant(skipViews(operand)));
+                               (scales && number && ::spyre::isInDL16Range(*number));
                       }) &&
          region.markClosed({op}, "single-operation");
 }

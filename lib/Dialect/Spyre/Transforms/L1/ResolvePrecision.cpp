@@ -155,6 +155,8 @@ static bool isWidenedCondition(Operation *op) {
 /// Each operand's format if floats are \p format.
 static bool hasForm(Operation *op, ::spyre::DataFormat format) {
   bool half = format == ::spyre::DataFormat::SEN169_FP16;
+  if (half && op->hasAttr(kWideAttr)) // DL16 would not hold its numbers
+    return false;
   if (isa<MatmulOp, LinearOp, LogSoftmaxOp>(op)) // batchmatmul and log have no f32 form
     return half;
   if (isComposite(op))

@@ -1,0 +1,179 @@
+//===- ExactArguments.cpp - Arguments as the host has them ----------------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// See the header. An f32 form is an argument of the device function by itself; it names
+// the same array of the program (kArrayAttr) and the type that this has (kHostTypeAttr).
+//
+//===----------------------------------------------------------------------===//
+
+#include "ExactArguments.h"
+
+#include "spyre/Dialect/Spyre/Transforms/L1Builders.h"
+#include "spyre/OpFunc/OpFuncTable.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::spyre;
+
+static const ::spyre::OpFuncInfo &getInfo(DeviceOpInterface op) {
+  StringRef name = op.getOpFuncName();
+  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
+  assert(info && "device ops come from the table");
+  return *info;
+}
+
+/// The factor of a product with a power of two, which changes no fraction.
+static bool isPowerOfTwo(Value value) {
+  std::optional<double> number = getScalarConstant(value);
+  int exponent;
+  return number && *number != 0.0 && std::isfinite(*number) &&
+         std::fabs(std::frexp(*number, &exponent)) == 0.5;
+}
+
+/// x + 0, x - 0 and x * 1 are x.
+static bool isNeutral(const ::spyre::OpFuncInfo &info, DeviceOpInterface op) {
+  using ::spyre::OpFunc;
+  bool adds = info.opFunc == OpFunc::Add || info.opFunc == OpFunc::Sub;
+  if (!adds && info.opFunc != OpFunc::Mul)
+    return false;
+  return getScalarConstant(op.getInputs()[1]) == (adds ? 0.0 : 1.0);
+}
+
+static bool isFloat16(Value value) { return getTensorType(value).getElementType().isF16(); }
+
+/// Operands of \p op that its result's elements come from.
+static bool isValueOperand(DeviceOpInterface op, unsigned i) {
+  return !getTensorType(op.getInputs()[i]).getElementType().isInteger(1);
+}
+
+bool ExactArguments::isKnown(Value value, Reach reach) {
+  auto [entry, isNew] = known.try_emplace({value, static_cast<int>(reach)}, false);
+  if (!isNew)
+    return entry->second;
+  auto isKnownHere = [&](Value operand) { return isKnown(operand, reach); };
+  bool found = false;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    found = isFloat16(value) && func.getArgAttr(argument.getArgNumber(), kOnHostAttr);
+  } else if (Operation *op = value.getDefiningOp(); auto view = dyn_cast<ViewOp>(op)) {
+    found = isKnownHere(view.getSource());
+  } else if (auto constant = dyn_cast<ConstantOp>(op)) {
+    found = isFloat16(value) && isa<DenseElementsAttr>(constant.getValue());
+  } else if (auto join = dyn_cast<ConcatOp>(op)) {
+    found = llvm::all_of(join.getSources(), isKnownHere);
+  } else if (auto convert = dyn_cast<ConvertOp>(op)) {
+    // f16 as bf16 is rounded by whoever takes it from the f32 form.
+    found = convert->hasAttr(kLosslessAttr) ||
+            (isHalf(getElementType(convert.getResult())) && isFloat16(convert.getSource()) &&
+             reach == Reach::Moves && isKnownHere(convert.getSource()));
+  } else if (auto device = dyn_cast<DeviceOpInterface>(op);
+             device && device.getResultTensor() && isHalf(getElementType(value))) {
+    const ::spyre::OpFuncInfo &info = getInfo(device);
+    bool isCopy = (info.category == ::spyre::OpCategory::DataMovement && info.numInputs == 1 &&
+                   device.getInputs().size() == 1) ||
+                  isNeutral(info, device);
+    bool keeps = info.keepsNumbers && info.constants.empty();
+    bool scales = info.opFunc == ::spyre::OpFunc::Mul && device.getInputs().size() == 2 &&
+                  isPowerOfTwo(device.getInputs()[1]);
+    if (isCopy)
+      found = isKnownHere(device.getInputs()[0]);
+    else if (reach == Reach::Numbers && scales)
+      found = isKnownHere(device.getInputs()[0]);
+    else if (reach == Reach::Numbers && keeps) {
+      found = true;
+      for (auto [i, input] : llvm::enumerate(device.getInputs()))
+        found &= !isValueOperand(device, i) || isKnownHere(input);
+    }
+  }
+  known[{value, static_cast<int>(reach)}] = found;
+  return found;
+}
+
+BlockArgument ExactArguments::getTwin(BlockArgument argument) {
+  auto [entry, isNew] = twins.try_emplace(argument);
+  if (!isNew)
+    return entry->second;
+  unsigned number = argument.getArgNumber(), index = func.getNumArguments();
+  Builder b(func.getContext());
+  NamedAttrList attributes(func.getArgAttrDict(number));
+  if (!attributes.get(kArrayAttr))
+    attributes.set(kArrayAttr, b.getStringAttr("in" + Twine(number)));
+  attributes.set(kHostTypeAttr, TypeAttr::get(getElementType(argument)));
+  (void)func.insertArgument(
+      index, RankedTensorType::get(getTensorType(argument).getShape(), b.getF32Type()),
+      attributes.getDictionary(func.getContext()), argument.getLoc());
+  return twins[argument] = func.getArgument(index);
+}
+
+/// An f16 constant's elements in f32.
+static DenseElementsAttr widen(DenseElementsAttr elements) {
+  Type f32 = Float32Type::get(elements.getContext());
+  return llvm::cast<DenseFPElementsAttr>(elements).mapValues(f32, [](const APFloat &number) {
+    APFloat wide = number;
+    bool losesInfo;
+    wide.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &losesInfo);
+    return wide.bitcastToAPInt();
+  });
+}
+
+Value ExactArguments::getExact(Value value) {
+  if (getTensorType(value).getElementType().isF32())
+    return value;
+  if (Value made = exact.lookup(value))
+    return made;
+  Value wide;
+  OpBuilder::InsertionGuard guard(rewriter);
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return exact[value] = getTwin(argument);
+  Operation *op = value.getDefiningOp();
+  rewriter.setInsertionPointAfter(op);
+  if (auto view = dyn_cast<ViewOp>(op)) {
+    wide = buildView(rewriter, op->getLoc(), getExact(view.getSource()), view.getMap(),
+                     getTensorType(value).getShape());
+  } else if (auto constant = dyn_cast<ConstantOp>(op)) {
+    DenseElementsAttr elements = widen(cast<DenseElementsAttr>(constant.getValue()));
+    wide = ConstantOp::create(rewriter, op->getLoc(), elements.getType(), elements);
+  } else if (auto convert = dyn_cast<ConvertOp>(op)) {
+    wide = getExact(convert.getSource());
+  } else {
+    SmallVector<Value> operands;
+    auto device = dyn_cast<DeviceOpInterface>(op);
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+      bool keeps = device && !isValueOperand(device, i);
+      operands.push_back(keeps ? operand : getExact(operand));
+    }
+    rewriter.setInsertionPointAfter(op);
+    Operation *clone = rewriter.clone(*op);
+    clone->setOperands(operands);
+    clone->getResult(0).setType(
+        RankedTensorType::get(getTensorType(value).getShape(), rewriter.getF32Type()));
+    wide = clone->getResult(0);
+  }
+  return exact[value] = wide;
+}
+
+void ExactArguments::finish() {
+  // What nobody reads in its 16-bit form any more is taken as f32 in its place.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(func.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      rewriter.eraseOp(&op);
+  llvm::BitVector replaced(func.getNumArguments());
+  SmallVector<Type> types(func.getArgumentTypes());
+  for (auto [argument, twin] : twins) {
+    if (!argument.use_empty())
+      continue;
+    unsigned number = argument.getArgNumber();
+    argument.setType(twin.getType());
+    types[number] = twin.getType();
+    func.setArgAttr(number, kHostTypeAttr, func.getArgAttr(twin.getArgNumber(), kHostTypeAttr));
+    rewriter.replaceAllUsesWith(twin, argument);
+    replaced.set(twin.getArgNumber());
+  }
+  func.setFunctionType(
+      FunctionType::get(func.getContext(), types, func.getFunctionType().getResults()));
+  (void)func.eraseArguments(replaced);
+}

@@ -1,0 +1,187 @@
+//===- ExactJumps.cpp - What decides sees exact numbers -------------------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// See the pass's description. A comparison of f16 numbers in f32: the difference of two
+// is never smaller than 2^-24 unless it is zero, so that its sign survives the 16-bit
+// format, in which the device compares. Zero needs no f32: rounding keeps it and signs.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ExactArguments.h"
+#include "spyre/Dialect/Spyre/Transforms/L1Builders.h"
+#include "spyre/Dialect/Spyre/Transforms/L1Passes.h"
+#include "spyre/OpFunc/OpFuncTable.h"
+
+#include <cmath>
+
+namespace mlir::spyre {
+#define GEN_PASS_DEF_SPYREEXACTJUMPS
+#include "spyre/Dialect/Spyre/Transforms/L1Passes.h.inc"
+} // namespace mlir::spyre
+
+using namespace mlir;
+using namespace mlir::spyre;
+
+namespace {
+class JumpRewriter {
+public:
+  JumpRewriter(func::FuncOp func, RewriterBase &rewriter)
+      : func(func), rewriter(rewriter), arguments(func, rewriter) {}
+
+  void run();
+
+private:
+  bool readsExactNumbers(DeviceOpInterface op);
+  void compare(DeviceOpInterface op);
+  void computeInF32(DeviceOpInterface op, bool isLossless);
+  void returnExact(func::ReturnOp op);
+  /// Operand \p i of \p op in f32; a bound as the program wrote it.
+  Value getOperand(DeviceOpInterface op, unsigned i);
+  DeviceOpInterface build(DeviceOpInterface like, StringRef opFunc, ArrayRef<Value> inputs,
+                          Type element);
+
+  func::FuncOp func;
+  RewriterBase &rewriter;
+  ExactArguments arguments;
+};
+
+struct ExactJumpsPass : mlir::spyre::impl::SpyreExactJumpsBase<ExactJumpsPass> {
+  void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
+    IRRewriter rewriter(&getContext());
+    JumpRewriter(getOperation(), rewriter).run();
+  }
+};
+} // namespace
+
+static bool isHalfTensor(Value value) { return isHalf(getTensorType(value).getElementType()); }
+
+/// All floats that \p op reads are numbers that the program holds exactly, and one is no constant.
+bool JumpRewriter::readsExactNumbers(DeviceOpInterface op) {
+  bool reads = false;
+  for (Value input : op.getInputs()) {
+    if (!isHalfTensor(input) ||
+        !(getScalarConstant(input) ||
+          arguments.isKnown(input, ExactArguments::Reach::Numbers)))
+      return false;
+    reads |= !input.getDefiningOp<ConstantOp>();
+  }
+  return reads;
+}
+
+Value JumpRewriter::getOperand(DeviceOpInterface op, unsigned i) {
+  Value input = op.getInputs()[i];
+  std::optional<double> number = getScalarConstant(input);
+  if (!number)
+    return arguments.getExact(input);
+  auto bound = input.getDefiningOp()->getAttrOfType<FloatAttr>(kBoundAttr);
+  return buildScalar(rewriter, op->getLoc(), bound ? bound.getValueAsDouble() : *number,
+                     rewriter.getF32Type());
+}
+
+DeviceOpInterface JumpRewriter::build(DeviceOpInterface like, StringRef opFunc,
+                                      ArrayRef<Value> inputs, Type element) {
+  DeviceOpSpec spec;
+  spec.opFunc = opFunc;
+  spec.inputs.assign(inputs.begin(), inputs.end());
+  spec.resultType =
+      RankedTensorType::get(getTensorType(like.getResultTensor()).getShape(), element);
+  spec.extents.assign(like.getExtents().begin(), like.getExtents().end());
+  for (unsigned i = 0; i < like.getMaps().size(); ++i)
+    spec.maps.push_back(like.getMap(i));
+  return buildDeviceOp(rewriter, like->getLoc(), spec);
+}
+
+void JumpRewriter::compare(DeviceOpInterface op) {
+  rewriter.setInsertionPoint(op);
+  Location loc = op->getLoc();
+  Type f32 = rewriter.getF32Type();
+  Value x = getOperand(op, 0), y = getOperand(op, 1);
+  auto isNumber = [](Value value) { return getScalarConstant(value).has_value(); };
+  // Infinities would cancel to no number: beyond all f16 numbers there is room for them.
+  auto bound = [&](Value value) {
+    if (isNumber(value))
+      return value;
+    constexpr double kBeyond = 0x1p17;
+    RankedTensorType type = getTensorType(value);
+    value = buildPointwise(rewriter, loc, "maximum",
+                           {value, buildScalar(rewriter, loc, -kBeyond, f32)}, type);
+    return buildPointwise(rewriter, loc, "minimum",
+                          {value, buildScalar(rewriter, loc, kBeyond, f32)}, type);
+  };
+  if (!isNumber(x) && !isNumber(y)) {
+    x = bound(x);
+    y = bound(y);
+  }
+  rewriter.setInsertionPoint(op);
+  Value difference = build(op, "sub", {x, y}, f32).getResultTensor();
+  Value narrow = buildConvert(rewriter, loc, difference, rewriter.getF16Type());
+  Value zero = buildScalar(rewriter, loc, 0.0, rewriter.getF16Type());
+  rewriter.replaceOp(op, buildPointwise(rewriter, loc, op.getOpFuncName(), {narrow, zero},
+                                        getTensorType(op.getResultTensor())));
+}
+
+void JumpRewriter::computeInF32(DeviceOpInterface op, bool isLossless) {
+  rewriter.setInsertionPoint(op);
+  SmallVector<Value> inputs;
+  for (unsigned i = 0; i < op.getInputs().size(); ++i)
+    inputs.push_back(getOperand(op, i));
+  rewriter.setInsertionPoint(op);
+  Value wide = build(op, op.getOpFuncName(), inputs, rewriter.getF32Type()).getResultTensor();
+  Value narrow =
+      buildConvert(rewriter, op->getLoc(), wide, getTensorType(op.getResultTensor()).getElementType());
+  if (isLossless)
+    narrow.getDefiningOp()->setAttr(kLosslessAttr, rewriter.getUnitAttr());
+  rewriter.replaceOp(op, narrow);
+}
+
+/// Results that the host takes: what was only moved, or rounded to integers, leaves as f32
+/// and is narrowed on the way; so do all known numbers that an operation of the host reads.
+void JumpRewriter::returnExact(func::ReturnOp op) {
+  SmallVector<Type> types(func.getFunctionType().getResults());
+  for (auto [i, value] : llvm::enumerate(op.getOperands())) {
+    Attribute onHost = func.getResultAttr(i, kOnHostAttr);
+    if (!onHost || !isHalfTensor(value) || isa<BlockArgument>(value) ||
+        value.getDefiningOp<ConstantOp>())
+      continue;
+    auto reach = isa<StringAttr>(onHost) ? ExactArguments::Reach::Numbers
+                                         : ExactArguments::Reach::Moves;
+    if (!arguments.isKnown(value, reach))
+      continue;
+    func.setResultAttr(i, kHostTypeAttr, TypeAttr::get(getElementType(value)));
+    rewriter.setInsertionPoint(op);
+    Value exact = arguments.getExact(value);
+    op->setOperand(i, exact);
+    types[i] = exact.getType();
+  }
+  func.setFunctionType(
+      FunctionType::get(func.getContext(), func.getFunctionType().getInputs(), types));
+}
+
+void JumpRewriter::run() {
+  SmallVector<DeviceOpInterface> ops;
+  func.walk([&](DeviceOpInterface op) { ops.push_back(op); });
+  for (DeviceOpInterface op : ops) {
+    StringRef name = op.getOpFuncName();
+    const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
+    if (!op.getResultTensor() || !(info->jumps || info->cancels) || !readsExactNumbers(op))
+      continue;
+    bool hasZero = llvm::any_of(
+        op.getInputs(), [](Value input) { return getScalarConstant(input) == 0.0; });
+    bool hasNumber = llvm::any_of(
+        op.getInputs(), [](Value input) { return getScalarConstant(input).has_value(); });
+    if (info->jumps && getTensorType(op.getResultTensor()).getElementType().isInteger(1)) {
+      if (!hasZero)
+        compare(op);
+    } else if (info->jumps || !hasNumber) {
+      computeInF32(op, /*isLossless=*/info->keepsNumbers);
+    }
+  }
+  returnExact(cast<func::ReturnOp>(func.getBody().front().getTerminator()));
+  arguments.finish();
+}
