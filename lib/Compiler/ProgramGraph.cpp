@@ -192,17 +192,10 @@ void ProgramReader::markHostValues(func::CallOp call, func::FuncOp callee, bool 
       callee.setArgAttr(i, mlir::spyre::kOnHostAttr, b.getUnitAttr());
   }
   for (auto [i, result] : llvm::enumerate(call.getResults())) {
-    StringAttr name = b.getStringAttr(mlir::spyre::kOnHostAttr);
-    auto users = result.getUsers();
-    if (llvm::any_of(users, llvm::IsaPred<func::CallOp>))
-      callee.removeResultAttr(i, name);
-    else if (isFirst || callee.getResultAttr(i, name)) {
-      bool isRead = llvm::any_of(users, llvm::IsaPred<mlir::spyre::HostCallOp>) ||
-                    (!isFirst && isa<StringAttr>(callee.getResultAttr(i, name)));
-      callee.setResultAttr(i, name,
-                           isRead ? Attribute(b.getStringAttr(mlir::spyre::kReadByHost))
-                                  : Attribute(b.getUnitAttr()));
-    }
+    if (llvm::any_of(result.getUsers(), llvm::IsaPred<func::CallOp>))
+      callee.removeResultAttr(i, b.getStringAttr(mlir::spyre::kOnHostAttr));
+    else if (isFirst)
+      callee.setResultAttr(i, mlir::spyre::kOnHostAttr, b.getUnitAttr());
   }
 }
 
@@ -462,7 +455,7 @@ void ProgramMaker::addBuffer(const std::string &name, const std::string &value,
         {{name, argument.dtype, argument.shape}, "constants/" + name + ".npy"});
   else if (!graph.arguments && !onHost.count(value) && listed.insert(value).second)
     program.arguments.push_back({value, argument.dtype, argument.shape});
-  program.steps.push_back({runtime::CopyIn{name, value}});
+  program.steps.push_back({runtime::CopyIn{value, name}});
 }
 
 void ProgramMaker::freeUnused(size_t step) {

@@ -72,7 +72,7 @@ JUMPS = [
 ]  # fmt: skip
 # f32's accuracy from the arguments on.
 WIDENED = [
-    "{x}.float() * 3", "({x}.float() - {y}.float()) * 7", "nn.softmax({x} * 0.01, -1, dtype=torch.float32)", "{x}.float().mean(-1)",
+    "{x}.float() * 3", "({x}.float() - {y}.float()) * 7", "nn.softmax({x}, -1, dtype=torch.float32)", "{x}.float().mean(-1)",
     "({x}.float() * 0.001).exp()", "{x}.float().var(-1)",
     "torch.outer({x}.flatten().float(), torch.tensor([1.0, 0.1]))", "({x}.float() / 3).square().sum(0)", "{x}.sum(-1, dtype=torch.float32)",
 ]  # fmt: skip

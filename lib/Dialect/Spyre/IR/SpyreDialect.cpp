@@ -83,8 +83,8 @@ LogicalResult SpyreDialect::verifyRegionArgAttribute(Operation *op, unsigned reg
     return fail("a string");
   if (name == kHostTypeAttr && !isa<TypeAttr>(value))
     return fail("an element type");
-  if (name == kOnHostAttr && !isa<UnitAttr>(value) && value != StringAttr::get(op->getContext(), kReadByHost))
-    return fail("a unit attribute or \"read\"");
+  if (name == kOnHostAttr && !isa<UnitAttr>(value))
+    return fail("a unit attribute");
   if (name == kDataAttr && !isa<ElementsAttr>(value))
     return op->emitOpError() << "'" << kDataAttr << "' holds the elements of a constant";
   if (name == kValueAttr && !isa<FloatAttr, IntegerAttr>(value))

@@ -63,9 +63,8 @@ inline constexpr llvm::StringLiteral kOverflowAttr = "spyre.overflow";
 /// numbers as f32. Of arguments and results.
 inline constexpr llvm::StringLiteral kHostTypeAttr = "spyre.host_type";
 /// The host alone passes this argument or takes this result, so that any device format
-/// that copies convert to will do. Unit, or "read" of a result that an operation of the host reads.
+/// that copies convert to will do. Unit.
 inline constexpr llvm::StringLiteral kOnHostAttr = "spyre.on_host";
-inline constexpr llvm::StringLiteral kReadByHost = "read";
 /// On a constant: the bound of a comparison before it was rounded to a DL16 number.
 inline constexpr llvm::StringLiteral kBoundAttr = "spyre.bound";
 /// Unit, on a conversion to f16: its numbers are f16 numbers already.

@@ -47,6 +47,7 @@ private:
   func::FuncOp func;
   RewriterBase &rewriter;
   ExactArguments arguments;
+  llvm::SmallPtrSet<Operation *, 4> computed; ///< conversions of what was computed in f32
 };
 
 struct ExactJumpsPass : mlir::spyre::impl::SpyreExactJumpsBase<ExactJumpsPass> {
@@ -135,27 +136,38 @@ void JumpRewriter::computeInF32(DeviceOpInterface op, bool isLossless) {
   Value wide = build(op, op.getOpFuncName(), inputs, rewriter.getF32Type()).getResultTensor();
   Value narrow =
       buildConvert(rewriter, op->getLoc(), wide, getTensorType(op.getResultTensor()).getElementType());
+  computed.insert(narrow.getDefiningOp());
   if (isLossless)
     narrow.getDefiningOp()->setAttr(kLosslessAttr, rewriter.getUnitAttr());
   rewriter.replaceOp(op, narrow);
 }
 
-/// Results that the host takes: what was only moved, or rounded to integers, leaves as f32
-/// and is narrowed on the way; so do all known numbers that an operation of the host reads.
+/// True if a rounding to integers has a part in \p value, which is known.
+static bool isRounded(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || isa<ConstantOp>(op))
+    return false;
+  return op->hasAttr(kLosslessAttr) || llvm::any_of(op->getOperands(), isRounded);
+}
+
+/// Results that the host takes: known numbers, and what was computed in f32 of known ones,
+/// leave as f32; the copy rounds as PyTorch does.
 void JumpRewriter::returnExact(func::ReturnOp op) {
   SmallVector<Type> types(func.getFunctionType().getResults());
   for (auto [i, value] : llvm::enumerate(op.getOperands())) {
-    Attribute onHost = func.getResultAttr(i, kOnHostAttr);
-    if (!onHost || !isHalfTensor(value) || isa<BlockArgument>(value) ||
+    if (!func.getResultAttr(i, kOnHostAttr) || !isHalfTensor(value) || isa<BlockArgument>(value) ||
         value.getDefiningOp<ConstantOp>())
       continue;
-    auto reach = isa<StringAttr>(onHost) ? ExactArguments::Reach::Numbers
-                                         : ExactArguments::Reach::Moves;
-    if (!arguments.isKnown(value, reach))
+    Value exact;
+    rewriter.setInsertionPoint(op);
+    if (auto convert = value.getDefiningOp<ConvertOp>(); convert && computed.contains(convert))
+      exact = convert.getSource();
+    else if (arguments.isKnown(value, ExactArguments::Reach::Moves) ||
+             arguments.isKnown(value, ExactArguments::Reach::Numbers))
+      exact = arguments.getExact(value);
+    else
       continue;
     func.setResultAttr(i, kHostTypeAttr, TypeAttr::get(getElementType(value)));
-    rewriter.setInsertionPoint(op);
-    Value exact = arguments.getExact(value);
     op->setOperand(i, exact);
     types[i] = exact.getType();
   }
@@ -179,7 +191,8 @@ void JumpRewriter::run() {
       if (!hasZero)
         compare(op);
     } else if (info->jumps || !hasNumber) {
-      computeInF32(op, /*isLossless=*/info->keepsNumbers);
+      // The difference of integers is one, as in what rounds towards zero.
+      computeInF32(op, info->keepsNumbers || llvm::all_of(op.getInputs(), isRounded));
     }
   }
   returnExact(cast<func::ReturnOp>(func.getBody().front().getTerminator()));

@@ -20,6 +20,16 @@ namespace mlir::spyre {
 using namespace mlir;
 using namespace mlir::spyre;
 
+/// True if \p map shows each point of \p shape itself; coordinates of unit dims may be 0.
+static bool isIdentity(AffineMap map, ArrayRef<int64_t> shape) {
+  if (map.getNumResults() != map.getNumDims() || map.getNumDims() != shape.size())
+    return false;
+  for (auto [i, expr] : llvm::enumerate(map.getResults()))
+    if (expr != getAffineDimExpr(i, map.getContext()) && !(shape[i] == 1 && expr == 0))
+      return false;
+  return true;
+}
+
 namespace {
 struct WidenArgumentsPass : mlir::spyre::impl::SpyreWidenArgumentsBase<WidenArgumentsPass> {
   void runOnOperation() override {
@@ -35,7 +45,8 @@ struct WidenArgumentsPass : mlir::spyre::impl::SpyreWidenArgumentsBase<WidenArgu
       // A cast of a part, or to another shape, is more than the value in f32.
       if (!device.getResultTensor() || !getElementType(source).isF16() ||
           getShape(source) != getShape(device.getResultTensor()) ||
-          !device.getInputMap(0).isIdentity() || !device.getOutputMap().isIdentity() ||
+          !isIdentity(device.getInputMap(0), getShape(source)) ||
+          !isIdentity(device.getOutputMap(), getShape(source)) ||
           !arguments.isKnown(source, ExactArguments::Reach::Numbers))
         continue;
       rewriter.replaceOp(op, arguments.getExact(source));
