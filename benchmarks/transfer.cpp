@@ -64,7 +64,8 @@ int main(int argc, char **argv) {
   NumberCounts counts; // as a program's run does
   const HostBytes &from = host.data;
   double memory = measure(runs, [&] { std::memcpy(copy.data(), from.data(), bytes); });
-  double in = measure(runs, [&] { failed = copyToDevice(spec, host, device.data(), nullptr, &counts); });
+  double in =
+      measure(runs, [&] { failed = copyToDevice(spec, host, device.data(), nullptr, &counts); });
   double out = 0;
   if (!failed)
     out = measure(runs, [&] { failed = copyToHost(spec, device.data(), back, nullptr, &counts); });

@@ -40,10 +40,10 @@ template <typename Code> struct Limits {
 constexpr Limits<uint16_t> kFloat16 = {0x7fff, 0x7c00, 0x7c00};
 constexpr Limits<uint16_t> kBFloat16 = {0x7fff, 0x7f80, 0x7f80};
 constexpr Limits<uint32_t> kFloat32 = {0x7fffffff, 0x7f800000, 0x7f800000};
-/// 2^-31 is within half a step of DL16's smallest number; the first bfloat16 above its
-/// largest is 2^33, and from 2^32 (1 + 510.5/512) on nothing of it is near a float32.
-constexpr Limits<uint16_t> kBFloat16InDL16 = {0x7fff, 0x7f80, 0x5000, 0x3000, 0x7f7f, 0x7f7f};
-constexpr Limits<uint32_t> kFloat32InDL16 = {0x7fffffff, 0x7f800000, 0x4fffa000,
+/// From 2^-31 to 2^33 DL16 has a number that differs by 1/512 at most: 2^-31 becomes the
+/// smallest, 2^33 the largest.
+constexpr Limits<uint16_t> kBFloat16InDL16 = {0x7fff, 0x7f80, 0x5001, 0x3000, 0x7f7f, 0x7f7f};
+constexpr Limits<uint32_t> kFloat32InDL16 = {0x7fffffff, 0x7f800000, 0x50000001,
                                              0x30000000, 0x7f7fffff, 0x7f7f0000};
 constexpr Limits<uint8_t> kE4M3FN = {0x7f, 0x7e, 0x7f, 1, 0, 0, false};
 constexpr Limits<uint8_t> kE5M2 = {0x7f, 0x7c, 0x7c};
@@ -74,18 +74,19 @@ template <auto limits> SPYRE_INLINE bool hasAnyOf(const uint8_t *from, int64_t c
   Code any = 0;
   for (int64_t i = 0; i < count; ++i) {
     Code magnitude = load<Code>(from, i) & limits.mask;
-    any |= Code(magnitude >= limits.tooLarge) | Code(Code(magnitude - 1) < Code(limits.smallest - 1));
+    any |=
+        Code(magnitude >= limits.tooLarge) | Code(Code(magnitude - 1) < Code(limits.smallest - 1));
   }
   return any != 0;
 }
 
-template <auto limits> SPYRE_INLINE void countBlock(const uint8_t *from, int64_t count,
-                                                    BlockCounts &counts) {
+template <auto limits>
+SPYRE_INLINE void countBlock(const uint8_t *from, int64_t count, BlockCounts &counts) {
   using Code = decltype(limits.mask);
   for (int64_t i = 0; i < count; ++i) {
     Code magnitude = load<Code>(from, i) & limits.mask;
-    bool isLargest = limits.largest != 0 &&
-                     (magnitude == limits.largest || magnitude == limits.otherLargest);
+    bool isLargest =
+        limits.largest != 0 && (magnitude == limits.largest || magnitude == limits.otherLargest);
     counts.nans += magnitude > limits.infinity;
     counts.infinities += limits.hasInfinity && magnitude == limits.infinity;
     counts.tooSmall += Code(magnitude - 1) < Code(limits.smallest - 1);
@@ -109,16 +110,15 @@ SPYRE_INLINE bool hasAnyDeviceFloat32(const uint8_t *from, int64_t count) {
   uint32_t any = 0;
   for (int64_t i = 0; i < count; ++i) {
     uint32_t magnitude = load<uint32_t>(from, i) & kDeviceFloat32.mask;
-    any |= uint32_t(magnitude >= kDeviceFloat32.infinity) |
-           uint32_t(magnitude == kLargestDL16Widened);
+    any |=
+        uint32_t(magnitude >= kDeviceFloat32.infinity) | uint32_t(magnitude == kLargestDL16Widened);
   }
   return any != 0;
 }
 SPYRE_INLINE void countDeviceFloat32(const uint8_t *from, int64_t count, BlockCounts &counts) {
   countBlock<kDeviceFloat32>(from, count, counts);
   for (int64_t i = 0; i < count; ++i)
-    counts.tooLarge +=
-        (load<uint32_t>(from, i) & kDeviceFloat32.mask) == kLargestDL16Widened;
+    counts.tooLarge += (load<uint32_t>(from, i) & kDeviceFloat32.mask) == kLargestDL16Widened;
 }
 
 /// What an array is compared with.

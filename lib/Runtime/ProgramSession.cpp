@@ -210,15 +210,15 @@ void ProgramSession::noteNumbers(int index, const HostTensor &tensor) {
     return;
   std::vector<DataFormat> seen;
   for (const Action &action : actions) {
-    const ArgumentSpec *layout =
-        action.kind == Action::CopyIn && action.array == index ? buffers[action.buffer].layout
-                                                               : nullptr;
+    const ArgumentSpec *layout = action.kind == Action::CopyIn && action.array == index
+                                     ? buffers[action.buffer].layout
+                                     : nullptr;
     if (!layout || std::find(seen.begin(), seen.end(), layout->deviceFormat) != seen.end())
       continue;
     seen.push_back(layout->deviceFormat);
     NumberCounts counts;
-    countNumbers(tensor.dtype, layout->deviceFormat, tensor.data.data(), 0,
-                 tensor.getNumElements(), counts);
+    countNumbers(tensor.dtype, layout->deviceFormat, tensor.data.data(), 0, tensor.getNumElements(),
+                 counts);
     // In several formats: the one that loses most.
     if (counts.getOutOfRange() >= numbers.getOutOfRange())
       numbers = counts;

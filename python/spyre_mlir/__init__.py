@@ -22,9 +22,9 @@ from . import errors  # noqa: E402
 from ._cache import Cache  # noqa: E402
 from ._compile import Directory, shows_progress  # noqa: E402
 from ._compile import compile_text as _compile_text  # noqa: E402
+from ._numbers import Guard  # noqa: E402
 from ._options import Options, make_device  # noqa: E402
 from ._options import make as _make_options  # noqa: E402
-from ._numbers import Guard  # noqa: E402
 from ._program import ArraySpec, CompiledProgram, Convention, load_convention  # noqa: E402
 from .errors import (  # noqa: E402
     ArgumentError,

@@ -133,7 +133,9 @@ def export(function, args, kwargs, name="main") -> Exported:
         text, located = import_graph(graph, name)
     except Exception as error:
         raise ExportError(f"torch-mlir cannot import the program: {error}") from error
-    return Exported(text, located, in_spec=in_spec, out_spec=program.call_spec.out_spec, host=_host_of(program.graph_module), **plan)
+    return Exported(
+        text, located, in_spec=in_spec, out_spec=program.call_spec.out_spec, host=_host_of(program.graph_module), **plan
+    )
 
 
 def _host_of(module):

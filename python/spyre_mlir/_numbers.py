@@ -139,21 +139,19 @@ class Guard:
         """Whether weights or constants decide it, before a run."""
         if self.held is None:
             return False
-        finding, option = self.held
-        return self._decide(finding, option, may_repeat=True)
+        return self._is_decided([(*self.held, True)])
 
     def settle(self, found, is_stopped) -> bool:
         """After a run with findings: whether the host has to compute the call."""
         with self.lock:
             for finding in found:
                 self._count(finding)
-        wanted = False
-        for number, finding in enumerate(found):
-            for option in self._options_of(finding):
-                # A run that has stopped did so for the last one, and before anything that must not be repeated.
-                may_repeat = self.may_repeat or (is_stopped and number == len(found) - 1)
-                wanted |= self._decide(finding, option, may_repeat)
-        return wanted
+        # A run that has stopped did so for the last one, and before anything that must not be repeated.
+        return self._is_decided(
+            (finding, option, self.may_repeat or (is_stopped and finding is found[-1]))
+            for finding in found
+            for option in self._options_of(finding)
+        )
 
     def compute(self, weights, inputs):
         """The call by PyTorch: results of their own, dense, as a run gives them."""
@@ -185,27 +183,35 @@ class Guard:
         weight = f" ({spec.weight})" if spec is not None and spec.weight else ""
         return _WHERE[finding["where"]] + name + weight
 
-    def _decide(self, finding, option, may_repeat) -> bool:
-        """Warns, raises, or says that the host computes the call."""
-        title = self._title(finding)
-        text = _describe(finding, option, title)
-        mode = self.modes[option]
-        is_result = finding["where"] == "result"
-        if mode == "error" and not is_result:
-            first = finding["first_nan" if option == "nonfinite" else "first_out_of_range"]
-            count = finding["nan"] if option == "nonfinite" else finding["too_small"] + finding["too_large"]
-            raise NumberError(text, title, count, tuple(_place(finding, first)))
-        if mode != "warn" and self.host is not None and may_repeat:
-            _log.info("a call is computed by PyTorch: %s", text)
-            if self.note is not None:
-                self.note(text.split(",")[0].split(" has ")[0] + _KINDS[option, is_result])
-            return True
+    def _is_decided(self, found) -> bool:
+        """Whether the host computes the call, because of one of (finding, option, may be repeated); raises or warns if it is to."""
+        reason = None
+        for finding, option, may_repeat in found:
+            title = self._title(finding)
+            text = _describe(finding, option, title)
+            mode, is_result = self.modes[option], finding["where"] == "result"
+            if mode == "error" and not is_result:
+                first = finding["first_nan" if option == "nonfinite" else "first_out_of_range"]
+                count = finding["nan"] if option == "nonfinite" else finding["too_small"] + finding["too_large"]
+                raise NumberError(text, title, count, tuple(_place(finding, first)))
+            if mode != "warn" and self.host is not None and may_repeat:
+                reason = reason or (text, title + _KINDS[option, is_result])
+            else:
+                self._warn(option, text)
+        if reason is None:
+            return False
+        _log.info("a call is computed by PyTorch: %s", reason[0])
+        if self.note is not None:
+            self.note(reason[1])
+        return True
+
+    def _warn(self, option, text):
+        """Once a program."""
         with self.lock:
             is_first = option not in self.warned
             self.warned.add(option)
         if is_first:
-            warnings.warn(f"spyre: {text}; {_MEANING[option]} (option {option})", stacklevel=4)
-        return False
+            warnings.warn(f"spyre: {text}; {_MEANING[option]} (option {option})", stacklevel=6)
 
     def _count(self, finding):
         for key in ("nan", "infinite", "too_small", "too_large", "largest"):

@@ -112,7 +112,9 @@ class Convention:
 class CompiledProgram:
     """A program on a device. Call it with tensors or arrays; calls from several threads take turns."""
 
-    def __init__(self, directory, device, native, convention=None, weights=(), stats=None, shows_progress=False, guard=None):
+    def __init__(
+        self, directory, device, native, convention=None, weights=(), stats=None, shows_progress=False, guard=None
+    ):
         self._directory = directory
         self._device = device
         self._native = native

@@ -45,8 +45,7 @@ void countNumbers(HostType type, DataFormat format, const void *host, int64_t be
                   NumberCounts &counts);
 
 /// Adds \p count dense elements of the device. Places are not noted.
-void countDeviceNumbers(DataFormat format, const void *device, int64_t count,
-                        NumberCounts &counts);
+void countDeviceNumbers(DataFormat format, const void *device, int64_t count, NumberCounts &counts);
 
 } // namespace spyre
 
