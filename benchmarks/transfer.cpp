@@ -61,12 +61,14 @@ int main(int argc, char **argv) {
   std::vector<uint8_t> device(size_t(std::get<int64_t>(size))), copy(bytes);
   HostTensor back = HostTensor::create(HostType::Float16, spec.shape);
   std::optional<Error> failed;
+  NumberCounts counts; // as a program's run does
   const HostBytes &from = host.data;
   double memory = measure(runs, [&] { std::memcpy(copy.data(), from.data(), bytes); });
-  double in = measure(runs, [&] { failed = copyToDevice(spec, host, device.data()); });
+  double in =
+      measure(runs, [&] { failed = copyToDevice(spec, host, device.data(), nullptr, &counts); });
   double out = 0;
   if (!failed)
-    out = measure(runs, [&] { failed = copyToHost(spec, device.data(), back); });
+    out = measure(runs, [&] { failed = copyToHost(spec, device.data(), back, nullptr, &counts); });
   if (failed || !(back.data == host.data)) {
     std::fprintf(stderr, "transfer-bench: error: %s\n",
                  failed ? failed->message.c_str() : "what came back is not what went in");

@@ -13,6 +13,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "spyre/Numerics/DL16.h"
+
+#include "WideClones.h"
 #include "spyre/Numerics/FP8.h"
 
 #include <algorithm>
@@ -86,19 +88,6 @@ uint16_t toBF16(uint16_t dl16) {
   uint32_t bits = std::bit_cast<uint32_t>(decodeDL16(dl16));
   return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
-
-/// Compiled for wider registers, too, and chosen when the program is loaded; sanitizers do
-/// not expect code to run then.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SPYRE_WIDE_CLONES
-#endif
-#endif
-#if !defined(SPYRE_WIDE_CLONES) && defined(__x86_64__) && defined(__ELF__)
-#define SPYRE_WIDE_CLONES __attribute__((target_clones("avx2", "default")))
-#elif !defined(SPYRE_WIDE_CLONES)
-#define SPYRE_WIDE_CLONES
-#endif
 
 /// Elements that are checked together for anything but normal numbers.
 constexpr size_t kBlock = 64;

@@ -119,23 +119,28 @@ std::optional<RunError> ProgramSession::prepare() {
       for (const HostOutput &output : call.outputs) {
         action.outputs.push_back(addArray(output.array.name));
         arguments[action.outputs.back()].host = &output.array;
+        arguments[action.outputs.back()].maker = &call;
       }
     }
     actions.push_back(std::move(action));
   }
   for (const HostArray &array : program.results) {
     results.push_back(addArray(array.name));
+    arguments[results.back()].isResult = true;
     if (!arguments[results.back()].host)
       arguments[results.back()].host = &array;
   }
   noteLastUses();
   // In checked mode a run must find memory that nobody has written.
   keepTransients = options.keepBuffers && !emulated.checked && total <= kKeptInBytes;
-  if (options.keepBuffers)
-    for (size_t i = 0; i < arguments.size(); ++i)
-      if (arguments[i].constant)
-        if (auto error = upload(int(i), *arguments[i].constant))
-          return error;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!arguments[i].constant)
+      continue;
+    noteNumbers(int(i), *arguments[i].constant);
+    if (options.keepBuffers)
+      if (auto error = upload(int(i), *arguments[i].constant))
+        return error;
+  }
   return std::nullopt;
 }
 
@@ -198,6 +203,65 @@ std::optional<RunError> ProgramSession::upload(int index, const HostTensor &tens
   return std::nullopt;
 }
 
+void ProgramSession::noteNumbers(int index, const HostTensor &tensor) {
+  NumberCounts &numbers = arguments[index].numbers;
+  numbers = {};
+  if (runtime.getEmulator().getOptions().countOnly)
+    return;
+  std::vector<DataFormat> seen;
+  for (const Action &action : actions) {
+    const ArgumentSpec *layout = action.kind == Action::CopyIn && action.array == index
+                                     ? buffers[action.buffer].layout
+                                     : nullptr;
+    if (!layout || std::find(seen.begin(), seen.end(), layout->deviceFormat) != seen.end())
+      continue;
+    seen.push_back(layout->deviceFormat);
+    NumberCounts counts;
+    countNumbers(tensor.dtype, layout->deviceFormat, tensor.data.data(), 0, tensor.getNumElements(),
+                 counts);
+    // In several formats: the one that loses most.
+    if (counts.getOutOfRange() >= numbers.getOutOfRange())
+      numbers = counts;
+  }
+}
+
+NumberFinding ProgramSession::makeFinding(int index, NumberFinding::Where where,
+                                          const NumberCounts &counts) const {
+  const Array &array = arguments[index];
+  NumberFinding finding{where, {}, {}, counts};
+  if (where == NumberFinding::HostCall && array.maker)
+    finding.name = describeCall(*array.maker);
+  else if (array.host)
+    finding.name = array.host->name;
+  if (array.host)
+    finding.shape = array.host->shape;
+  return finding;
+}
+
+bool ProgramSession::usesDL16() const {
+  for (const auto &[name, bundle] : loaded.bundles)
+    for (const auto &[file, descriptor] : bundle.descriptors)
+      for (const sdsc::Tensor &tensor : descriptor.tensors)
+        if (tensor.format == DataFormat::SEN169_FP16)
+          return true;
+  return false;
+}
+
+std::optional<NumberFinding> ProgramSession::getBoundNumbers(size_t index) const {
+  const Array &array = arguments[index];
+  if (!array.bound || !array.numbers.any())
+    return std::nullopt;
+  return makeFinding(int(index), NumberFinding::Argument, array.numbers);
+}
+
+std::vector<NumberFinding> ProgramSession::getConstantNumbers() const {
+  std::vector<NumberFinding> found;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].constant && arguments[i].numbers.any())
+      found.push_back(makeFinding(int(i), NumberFinding::Constant, arguments[i].numbers));
+  return found;
+}
+
 std::optional<RunError> ProgramSession::bind(size_t index, const HostTensor &tensor) {
   Array &array = arguments[index];
   if (auto error = checkArray(array, tensor))
@@ -206,6 +270,7 @@ std::optional<RunError> ProgramSession::bind(size_t index, const HostTensor &ten
     return RunError{Failure::Arguments, "a session without kept buffers binds nothing"};
   if (auto error = upload(int(index), tensor))
     return error;
+  noteNumbers(int(index), tensor);
   // Copied in on each run where a launch changes it; a result where it is one.
   bool isNeeded = std::find(results.begin(), results.end(), int(index)) != results.end();
   for (const Action &action : actions) {
@@ -221,7 +286,8 @@ std::optional<RunError> ProgramSession::bind(size_t index, const HostTensor &ten
 }
 
 std::optional<RunError> ProgramSession::run(const std::vector<const HostTensor *> &inputs,
-                                            std::vector<HostTensor> &outputs) {
+                                            std::vector<HostTensor> &outputs, NumberPolicy policy,
+                                            RunNumbers *numbers) {
   if (inputs.size() != numInputs)
     return RunError{Failure::Arguments, std::to_string(inputs.size()) +
                                             " arguments given, the program takes " +
@@ -234,16 +300,34 @@ std::optional<RunError> ProgramSession::run(const std::vector<const HostTensor *
         return error;
   }
   std::vector<HostTensor> made(arguments.size());
+  RunNumbers found;
+  bool mayStop = true;
   for (const Action &action : actions) {
-    if (auto error = runAction(action, inputs, made)) {
+    const size_t before = found.found.size();
+    if (auto error = runAction(action, inputs, made, found)) {
       release(/*everything=*/false);
       return error;
+    }
+    if (action.kind == Action::HostCall)
+      mayStop &= policy.stopsAfterHostCalls;
+    if (action.kind == Action::CopyIn && found.found.size() > before && mayStop) {
+      const NumberCounts &counts = found.found.back().counts;
+      if ((policy.stopsAtNaN && counts.nans) ||
+          (policy.stopsOutOfRange && counts.getOutOfRange())) {
+        found.isStopped = true;
+        break;
+      }
     }
     for (int array : action.lastUses)
       made[array] = HostTensor();
   }
+  const bool isStopped = found.isStopped;
+  if (numbers)
+    *numbers = std::move(found);
   outputs.clear();
   for (int index : results) {
+    if (isStopped)
+      break;
     const Array &array = arguments[index];
     HostTensor &out = made[index];
     if (const HostTensor &now = getTensor(index, inputs, made); &now != &out)
@@ -261,7 +345,8 @@ std::optional<RunError> ProgramSession::run(const std::vector<const HostTensor *
 
 std::optional<RunError> ProgramSession::runAction(const Action &action,
                                                   const std::vector<const HostTensor *> &inputs,
-                                                  std::vector<HostTensor> &made) {
+                                                  std::vector<HostTensor> &made,
+                                                  RunNumbers &numbers) {
   Emulator &emulator = runtime.getEmulator();
   if (action.kind == Action::Launch) {
     addresses.clear();
@@ -296,14 +381,25 @@ std::optional<RunError> ProgramSession::runAction(const Action &action,
     return std::nullopt;
   if (auto error = allocate(buffer))
     return error;
+  const Array &array = arguments[action.array];
+  NumberCounts counts;
   if (action.kind == Action::CopyOut) {
-    if (auto error = runtime.copyOut(*buffer.layout, buffer.address, made[action.array]))
+    if (auto error = runtime.copyOut(*buffer.layout, buffer.address, made[action.array], &counts))
       return executionError(*error);
+    if (counts.any())
+      numbers.found.push_back(makeFinding(
+          action.array, array.isResult ? NumberFinding::Result : NumberFinding::Crossing, counts));
     return std::nullopt;
   }
-  if (auto error =
-          runtime.copyIn(*buffer.layout, getTensor(action.array, inputs, made), buffer.address))
+  // What is bound, or constant, has been counted.
+  bool isGiven = size_t(action.array) < numInputs && inputs[action.array];
+  bool isCounted = !isGiven && (array.bound || array.constant);
+  if (auto error = runtime.copyIn(*buffer.layout, getTensor(action.array, inputs, made),
+                                  buffer.address, isCounted ? nullptr : &counts))
     return RunError{Failure::Arguments, error->message};
+  if (counts.any())
+    numbers.found.push_back(makeFinding(
+        action.array, isGiven ? NumberFinding::Argument : NumberFinding::HostCall, counts));
   return std::nullopt;
 }
 

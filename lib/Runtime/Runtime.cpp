@@ -104,7 +104,7 @@ void Runtime::note(TimelineEvent::Kind kind, const std::string &name, const std:
 }
 
 std::optional<Error> Runtime::copyIn(const ArgumentSpec &spec, const HostTensor &host,
-                                     int64_t address) {
+                                     int64_t address, NumberCounts *counts) {
   auto target = findBuffer(emulator, spec, address);
   if (auto *error = std::get_if<Error>(&target))
     return *error;
@@ -119,10 +119,11 @@ std::optional<Error> Runtime::copyIn(const ArgumentSpec &spec, const HostTensor 
   RunCallback wrote;
   if (to.block->isShadowed())
     wrote = [&](int64_t offset, int64_t size) { unmarkPadding(to, offset, size); };
-  return copyToDevice(spec, host, to.block->getData() + to.offset, wrote);
+  return copyToDevice(spec, host, to.block->getData() + to.offset, wrote, counts);
 }
 
-std::optional<Error> Runtime::copyOut(const ArgumentSpec &spec, int64_t address, HostTensor &host) {
+std::optional<Error> Runtime::copyOut(const ArgumentSpec &spec, int64_t address, HostTensor &host,
+                                      NumberCounts *counts) {
   auto target = findBuffer(emulator, spec, address);
   if (auto *error = std::get_if<Error>(&target))
     return *error;
@@ -159,7 +160,7 @@ std::optional<Error> Runtime::copyOut(const ArgumentSpec &spec, int64_t address,
         }
       }
     };
-  return copyToHost(spec, from.block->getData() + from.offset, host, check);
+  return copyToHost(spec, from.block->getData() + from.offset, host, check, counts);
 }
 
 /// Symbols that are bound twice, or that the descriptor does not have.

@@ -364,13 +364,41 @@ Result<int64_t> spyre::runtime::getDeviceSizeInBytes(const ArgumentSpec &spec) {
   return roundUp(bytes, kStickInBytes);
 }
 
+namespace {
+/// Counts an array while it is copied: a piece before its first elements are converted, so
+/// that both find it in the cache. The order of copying does not matter.
+class PieceCounter {
+public:
+  PieceCounter(const ArgumentSpec &spec, const HostTensor &host, NumberCounts *counts)
+      : spec(spec), host(host), counts(counts), end(counts ? host.getNumElements() : 0) {}
+
+  /// All elements before \p element have been counted afterwards.
+  void countTo(int64_t element) {
+    while (next < std::min(element, end)) {
+      int64_t stop = std::min(next + kPiece, end);
+      countNumbers(spec.dtype, spec.deviceFormat, host.data.data(), next, stop, *counts);
+      next = stop;
+    }
+  }
+  void finish() { countTo(end); }
+
+private:
+  static constexpr int64_t kPiece = 2048; ///< elements
+  const ArgumentSpec &spec;
+  const HostTensor &host;
+  NumberCounts *counts;
+  int64_t next = 0, end;
+};
+} // namespace
+
 /// True if nothing is to be copied; anything else about \p host is checked by prepare.
 static bool hasNoElements(const ArgumentSpec &spec, const HostTensor &host) {
   return host.shape == spec.shape && host.dtype == spec.dtype && host.getNumElements() == 0;
 }
 
 std::optional<Error> spyre::runtime::copyToDevice(const ArgumentSpec &spec, const HostTensor &host,
-                                                  uint8_t *device, const RunCallback &wrote) {
+                                                  uint8_t *device, const RunCallback &wrote,
+                                                  NumberCounts *counts) {
   if (hasNoElements(spec, host))
     return std::nullopt;
   auto prepared = prepare(spec, host);
@@ -381,10 +409,12 @@ std::optional<Error> spyre::runtime::copyToDevice(const ArgumentSpec &spec, cons
     return *error;
   const Walk &walk = std::get<Walk>(prepared);
   const int64_t run = spec.deviceSize.back(), width = walk.deviceWidth;
+  PieceCounter counter(spec, host, counts);
   auto convert = [&](int64_t from, int64_t stride, uint8_t *out,
                      int64_t count) -> std::optional<Error> {
     if (count == 0)
       return std::nullopt;
+    counter.countTo(from + (count - 1) * stride + 1);
     auto error = convertToDevice(spec.dtype, host.data.data() + from * walk.hostWidth, stride,
                                  spec.deviceFormat, out, count);
     if (error)
@@ -429,6 +459,8 @@ std::optional<Error> spyre::runtime::copyToDevice(const ArgumentSpec &spec, cons
                         return std::nullopt;
                       });
   }
+  if (!failed)
+    counter.finish();
   // The last stick may go on after the array.
   int64_t used = width;
   for (int64_t dim : spec.deviceSize)
@@ -453,7 +485,8 @@ static void makeInfinite(uint8_t *numbers, int64_t stride, int64_t count) {
 }
 
 std::optional<Error> spyre::runtime::copyToHost(const ArgumentSpec &spec, const uint8_t *device,
-                                                HostTensor &host, const RunCallback &checkRead) {
+                                                HostTensor &host, const RunCallback &checkRead,
+                                                NumberCounts *counts) {
   if (hasNoElements(spec, host))
     return std::nullopt;
   auto prepared = prepare(spec, host);
@@ -473,6 +506,8 @@ std::optional<Error> spyre::runtime::copyToHost(const ArgumentSpec &spec, const 
       return conversionError(spec, from + error->element * stride, error->reason);
     if (isInfiniteAtMost)
       makeInfinite(out, stride, count);
+    if (counts)
+      countDeviceNumbers(spec.deviceFormat, elements, count, *counts);
     return std::nullopt;
   };
   if (deviceBytes >= kStreamedInBytes &&

@@ -191,6 +191,24 @@ nb::dict describe(const HostArray &array) {
   return result;
 }
 
+/// What a run has found of an array's numbers.
+nb::dict describe(const NumberFinding &finding) {
+  // In the order of NumberFinding::Where.
+  static const char *const kWhere[] = {"argument", "constant", "host call", "crossing", "result"};
+  nb::dict result;
+  result["where"] = kWhere[finding.where];
+  result["name"] = nb::str(finding.name.c_str(), finding.name.size());
+  result["shape"] = nb::tuple(nb::cast(finding.shape));
+  result["nan"] = finding.counts.nans;
+  result["infinite"] = finding.counts.infinities;
+  result["too_small"] = finding.counts.tooSmall;
+  result["too_large"] = finding.counts.tooLarge;
+  result["largest"] = finding.counts.largest;
+  result["first_nan"] = finding.counts.firstNaN;
+  result["first_out_of_range"] = finding.counts.firstOutOfRange;
+  return result;
+}
+
 /// A NumPy array that shows \p tensor's memory, as long as that lives.
 nb::object showAsNumpy(const HostTensor &tensor) {
   std::vector<size_t> shape(tensor.shape.begin(), tensor.shape.end());
@@ -335,22 +353,38 @@ public:
     return result;
   }
 
-  void bind(size_t index, nb::handle given) {
+  void setNumberPolicy(bool stopsAtNaN, bool stopsOutOfRange, bool stopsAfterHostCalls) {
+    policy = {stopsAtNaN, stopsOutOfRange, stopsAfterHostCalls};
+  }
+  nb::list getConstantNumbers() const {
+    nb::list result;
+    for (const NumberFinding &finding : session->getConstantNumbers())
+      result.append(describe(finding));
+    return result;
+  }
+  bool usesDL16() const { return session->usesDL16(); }
+
+  nb::object bind(size_t index, nb::handle given) {
     if (index >= loaded->program.arguments.size())
       raise("ArgumentError", "there is no argument " + std::to_string(index));
     refuseInHostCall(*device);
     Input input(loaded->program.arguments[index], given);
     std::optional<RunError> failure;
+    std::optional<NumberFinding> numbers;
     {
       nb::gil_scoped_release release;
       DeviceUse use(*device);
       failure = session->bind(index, input.get());
+      numbers = session->getBoundNumbers(index);
     }
     if (failure)
       raise(*failure);
+    return numbers ? nb::object(describe(*numbers)) : nb::none();
   }
 
-  nb::list run(const nb::list &given) {
+  /// The results; with what was found of their numbers and the arguments', if anything was:
+  /// (results, or None if the run has stopped, a list).
+  nb::object run(const nb::list &given) {
     const std::vector<HostArray> &wanted = loaded->program.arguments;
     if (given.size() != wanted.size())
       raise("ArgumentError", std::to_string(given.size()) + " arguments given, the program takes " +
@@ -369,6 +403,7 @@ public:
     }
     std::optional<RunError> failure;
     std::vector<HostTensor> outputs;
+    RunNumbers numbers;
     std::vector<Report> reports;
     int64_t numReports = 0;
     {
@@ -380,7 +415,7 @@ public:
       bool checked = emulator.getOptions().checked;
       if (checked)
         emulator.setMaxReports(kept + kMaxReports);
-      failure = session->run(inputs, outputs);
+      failure = session->run(inputs, outputs, policy, &numbers);
       if (checked) {
         reports.assign(emulator.getReports().begin() + kept, emulator.getReports().end());
         numReports = emulator.getNumReports() - before;
@@ -393,7 +428,12 @@ public:
     nb::list results;
     for (HostTensor &tensor : outputs)
       results.append(toNumpy(std::move(tensor)));
-    return results;
+    if (numbers.found.empty())
+      return results;
+    nb::list found;
+    for (const NumberFinding &finding : numbers.found)
+      found.append(describe(finding));
+    return nb::make_tuple(numbers.isStopped ? nb::object(nb::none()) : nb::object(results), found);
   }
 
 private:
@@ -416,6 +456,7 @@ private:
 
   std::shared_ptr<NativeDevice> device;
   std::unique_ptr<HostFunctions> host;
+  NumberPolicy policy;
   std::unique_ptr<LoadedProgram> loaded;
   std::unique_ptr<ProgramSession> session;
 };
@@ -473,7 +514,15 @@ NB_MODULE(_runtime, m) {
       .def_prop_ro("arguments", &NativeProgram::getArguments)
       .def_prop_ro("results", &NativeProgram::getResults)
       .def("bind", &NativeProgram::bind, "index"_a, "array"_a,
-           "The argument is this array from now on; it is copied to the device now.")
+           "The argument is this array from now on; it is copied to the device now. Returns what "
+           "there is to say of its numbers, or None.")
+      .def_prop_ro("constant_numbers", &NativeProgram::getConstantNumbers)
+      .def_prop_ro("uses_dl16", &NativeProgram::usesDL16)
+      .def("set_number_policy", &NativeProgram::setNumberPolicy, nb::kw_only(), "stops_at_nan"_a,
+           "stops_out_of_range"_a, "stops_after_host_calls"_a,
+           "When a run ends early because of numbers that the device cannot tell or hold.")
       .def("run", &NativeProgram::run, "inputs"_a,
-           "One run. inputs: an array, or an address, an argument; None where it is bound.");
+           "One run. inputs: an array, or an address, an argument; None where it is bound. "
+           "Returns the results or, if there is something to say of numbers, (results or None, "
+           "that).");
 }

@@ -22,6 +22,7 @@ from . import errors  # noqa: E402
 from ._cache import Cache  # noqa: E402
 from ._compile import Directory, shows_progress  # noqa: E402
 from ._compile import compile_text as _compile_text  # noqa: E402
+from ._numbers import Guard  # noqa: E402
 from ._options import Options, make_device  # noqa: E402
 from ._options import make as _make_options  # noqa: E402
 from ._program import ArraySpec, CompiledProgram, Convention, load_convention  # noqa: E402
@@ -34,6 +35,7 @@ from .errors import (  # noqa: E402
     ExecutionError,
     ExportError,
     LoadError,
+    NumberError,
     OptionError,
     SpyreError,
 )
@@ -51,6 +53,7 @@ __all__ = [
     "ExecutionError",
     "ExportError",
     "LoadError",
+    "NumberError",
     "OptionError",
     "Options",
     "SpyreError",
@@ -93,7 +96,10 @@ def _check_host_calls(native):
     )
 
 
-def _open(directory: Directory, options: Options, convention=None, weights=(), stats=None) -> CompiledProgram:
+def _open(
+    directory: Directory, options: Options, convention=None, weights=(), stats=None, host=None, note=None
+) -> CompiledProgram:
+    """host(weights, inputs): all results by PyTorch, or None; note(reason) is told of each call that it computes."""
     from . import _runtime
 
     began = time.perf_counter()
@@ -111,6 +117,7 @@ def _open(directory: Directory, options: Options, convention=None, weights=(), s
         weights,
         {**directory.stats, **(stats or {})},
         shows_progress(options),
+        lambda inputs, outputs: Guard(options, native, inputs, outputs, host, note),
     )
     program._stats["load_s"] = time.perf_counter() - began
     return program
@@ -144,7 +151,7 @@ def compile(function, *example_args, example_kwargs: dict | None = None, **optio
         chosen,
         range(len(weights)),
         exported.located,
-        lambda directory: _open(directory, chosen, convention, weights, stats),
+        lambda directory: _open(directory, chosen, convention, weights, stats, exported.host),
     )
 
 

@@ -49,6 +49,7 @@ class Exported:
     outputs: list  # a result's leaf: an int (number of the program's result) or a constant
     # (number of the program's result, what it is copied into: ("weight", i) or ("input", leaf))
     mutations: list
+    host: object  # (weights, inputs) -> all results of the program, by PyTorch
 
 
 @functools.cache
@@ -132,7 +133,15 @@ def export(function, args, kwargs, name="main") -> Exported:
         text, located = import_graph(graph, name)
     except Exception as error:
         raise ExportError(f"torch-mlir cannot import the program: {error}") from error
-    return Exported(text, located, in_spec=in_spec, out_spec=program.call_spec.out_spec, **plan)
+    return Exported(
+        text, located, in_spec=in_spec, out_spec=program.call_spec.out_spec, host=_host_of(program.graph_module), **plan
+    )
+
+
+def _host_of(module):
+    """The graph as it was imported, as a function of weights and inputs. It holds no weights."""
+    module.recompile()
+    return lambda weights, inputs: module(*weights, *inputs)
 
 
 def _broadcast_copies(program):

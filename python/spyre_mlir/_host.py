@@ -97,6 +97,21 @@ def is_known(name: str) -> bool:
     return True
 
 
+def draws(name: str) -> bool:
+    """Whether an operator takes random numbers of PyTorch's generator."""
+    return is_known(name) and torch.Tag.nondeterministic_seeded in _operator(name).function.tags
+
+
+def may_repeat(name: str) -> bool:
+    """Whether an operator may be run twice: it talks to no other process and changes nothing."""
+    if not is_known(name):
+        return False
+    from torch._higher_order_ops.effects import has_effects
+
+    function = _operator(name).function
+    return "c10d" not in name.partition(".")[0] and not function._schema.is_mutable and not has_effects(function)
+
+
 def _tensor(array, dtype):
     tensor = torch.from_numpy(array)
     wanted = getattr(torch, dtype)

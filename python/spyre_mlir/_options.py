@@ -26,6 +26,9 @@ class Options:
     exact_arguments: float16 arguments are float32 on the device where their last bit decides.
     check: checked mode, whose reports raise CheckError; count_only: the null device, which counts
     and computes nothing; threads: 0 is one a processor. cache: True, False, or a folder.
+    nonfinite, out_of_range: what becomes of a call with NaNs, and of one with numbers beyond the device's
+    range: "host" (PyTorch computes it), "warn" (the device does, with one warning a program), "error";
+    None: "host" where that can be, else "warn".
     """
 
     opt_level: int = 2
@@ -41,6 +44,8 @@ class Options:
     count_only: bool = False
     threads: int = 0
     seed: int = 0
+    nonfinite: str | None = None
+    out_of_range: str | None = None
     cache: bool | str | os.PathLike = True
     progress: bool | None = None
     name: str = ""
@@ -51,6 +56,10 @@ class Options:
             wanted = type(field.default)
             if field.name == "progress":
                 good = value is None or isinstance(value, bool)
+            elif field.name in ("nonfinite", "out_of_range"):
+                if value not in (None, "host", "warn", "error"):
+                    raise OptionError(f"{field.name}={value!r}: 'host', 'warn' or 'error' wanted")
+                good = True
             elif field.name == "cache":
                 good = isinstance(value, (bool, str, os.PathLike))
             elif wanted is int:

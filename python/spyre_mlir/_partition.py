@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import json
 import logging
@@ -50,6 +51,12 @@ class Placement:
     host_nodes: int = 0
     device_parts: int = 0
     reasons: list[tuple[str, str]] = dataclasses.field(default_factory=list)
+    #: why calls of whole programs were computed by PyTorch -> how many were
+    calls_on_host: collections.Counter = dataclasses.field(default_factory=collections.Counter)
+
+    def note(self, reason: str) -> None:
+        """A call of a program has been computed by PyTorch."""
+        self.calls_on_host[reason] += 1
 
     @property
     def device_share(self) -> float:
@@ -186,10 +193,11 @@ class _Part(torch.nn.Module):
     make(options): the part's Directory.
     """
 
-    def __init__(self, module, options, weights, shapes, make):
+    def __init__(self, module, options, weights, shapes, make, note):
         super().__init__()
         self.host = [module]  # a list: not a submodule
         self.make = make
+        self.note = note  # is told of each call that the host computes because of its numbers
         self.directory = make(options)
         self.options = options
         self.weights = weights
@@ -212,7 +220,13 @@ class _Part(torch.nn.Module):
         from ._program import Convention
 
         names = [f"weight {i}" for i in range(len(self.weights))]
-        return _open(self.directory, self.options, Convention(names), [tensor.detach() for tensor in tensors])
+        weights = [tensor.detach() for tensor in tensors]
+        return _open(self.directory, self.options, Convention(names), weights, host=self._compute, note=self.note)
+
+    def _compute(self, weights, inputs):
+        """The part by PyTorch."""
+        order = dict(zip((*self.weights, *self.others), (*weights, *inputs)))
+        return self.host[0](*(order[i] for i in range(len(order))))
 
     def _bind(self, tensors):
         """Only what changed is copied to the device; what changed in place is the program's to notice."""
@@ -360,7 +374,7 @@ class PartitionedGraph:
             return _compile_text(text, options, range(len(weights)), located, lambda directory: directory)
 
         shapes = [(tuple(value.shape), value.stride()) for value in results]
-        return _Part(module, self.options, weights, shapes, make)
+        return _Part(module, self.options, weights, shapes, make, self.placement.note)
 
 
 def _import(module, weights):

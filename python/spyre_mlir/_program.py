@@ -112,7 +112,9 @@ class Convention:
 class CompiledProgram:
     """A program on a device. Call it with tensors or arrays; calls from several threads take turns."""
 
-    def __init__(self, directory, device, native, convention=None, weights=(), stats=None, shows_progress=False):
+    def __init__(
+        self, directory, device, native, convention=None, weights=(), stats=None, shows_progress=False, guard=None
+    ):
         self._directory = directory
         self._device = device
         self._native = native
@@ -130,6 +132,8 @@ class CompiledProgram:
             ArraySpec(weight=names[i] if i < len(names) else None, **entry) for i, entry in enumerate(native.arguments)
         )
         self.outputs = tuple(ArraySpec(**entry) for entry in native.results)
+        # guard(inputs, outputs): what to do about numbers that the device cannot tell or hold.
+        self._guard = guard(self.inputs, self.outputs)
         self._takers = [_Taker(spec) for spec in self.inputs]
         self._taken = self.inputs[len(names) :]
         self._padding = [None] * len(names)
@@ -148,7 +152,7 @@ class CompiledProgram:
 
     def _bind(self, index, tensor):
         address, keep = self._takers[index].take(sys.modules.get("torch"), tensor)
-        self._native.bind(index, address)
+        self._guard.bound(index, self._native.bind(index, address))
         del keep
 
     def _refresh(self):
@@ -221,11 +225,16 @@ class CompiledProgram:
             given.append(address)
             alive.append(keep)
         began = time.perf_counter()
-        if self._shows_progress and (self._runs == 0 or self._run_s > 0.5):
+        guard = self._guard
+        if guard.held is not None and guard.is_for_host():
+            results = None
+        elif self._shows_progress and (self._runs == 0 or self._run_s > 0.5):
             with progress(True, f"running {json.loads(self._description)['name']}"):
-                results = self._native.run(given)
+                results = self._run(given)
         else:
-            results = self._native.run(given)
+            results = self._run(given)
+        if results is None:
+            results = self._compute_on_host(alive)
         self._run_s = time.perf_counter() - began
         self._runs += 1
         wants_torch = torch is not None and (
@@ -234,6 +243,33 @@ class CompiledProgram:
         if wants_torch:
             results = [self._to_torch(torch, spec, array) for spec, array in zip(self.outputs, results)]
         return self._arrange(results, leaves)
+
+    def _run(self, given):
+        """The results of the device; None if the host has to compute them."""
+        guard = self._guard
+        state = guard.before() if guard.draws else None
+        try:
+            results = self._native.run(given)
+        except ArgumentError:  # whoever computes it otherwise draws the same numbers
+            guard.again(state)
+            raise
+        if type(results) is tuple:
+            results, found = results
+            if guard.settle(found, results is None):
+                guard.again(state)
+                return None
+        return results
+
+    def _compute_on_host(self, values):
+        """Arrays, as a run's."""
+        import torch
+
+        inputs = []
+        for spec, value in zip(self._taken, values):
+            if not isinstance(value, (torch.Tensor, np.ndarray)):
+                value = torch.from_dlpack(value)
+            inputs.append(value if isinstance(value, torch.Tensor) else self._to_torch(torch, spec, value))
+        return [_bits_of(result) for result in self._guard.compute(self._weights, inputs)]
 
     def _to_torch(self, torch, spec, array):
         tensor = torch.from_numpy(array)
@@ -282,6 +318,7 @@ class CompiledProgram:
             **self._stats,
             **counted,
             "host_calls": dict(self._native.host_calls),
+            "numbers": self._guard.stats,
             "host_reasons": [list(entry) for entry in self._native.host_reasons],
             "run_s": self._run_s,
             "runs": self._runs,

@@ -44,16 +44,18 @@ def reset_summaries() -> None:
 
 def summary() -> str:
     """All graphs together, in words: shares, and the reasons for the host's part."""
-    device, host, reasons = 0, 0, collections.Counter()
+    device, host, reasons, calls = 0, 0, collections.Counter(), collections.Counter()
     for placement in _summaries:
         device += placement.device_nodes
         host += placement.host_nodes
         for operation, reason in placement.reasons:
             reasons[operation, reason] += 1
+        calls.update(placement.calls_on_host)
     total = device + host
     share = f"{device / total:.0%}" if total else "none"
     lines = [f"{len(_summaries)} graphs: {device} operations on the device ({share}), {host} on the host"]
     lines += [f"  {count:4} x {operation}: {reason}" for (operation, reason), count in reasons.most_common()]
+    lines += [f"  {count:4} x a program was computed by PyTorch: {reason}" for reason, count in calls.most_common()]
     return "\n".join(lines)
 
 

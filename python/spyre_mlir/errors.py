@@ -27,6 +27,19 @@ class ArgumentError(SpyreError, TypeError):
     """Arguments of a call that the program does not take: number, type, shape, device, content."""
 
 
+class NumberError(SpyreError, FloatingPointError):
+    """Numbers that the device cannot tell or hold, under nonfinite="error" or out_of_range="error".
+
+    argument: which array; count: how many; first: the place of the first, a tuple.
+    """
+
+    def __init__(self, message: str, argument: str = "", count: int = 0, first: tuple = ()):
+        self.argument = argument
+        self.count = count
+        self.first = first
+        super().__init__(message)
+
+
 class DeviceMemoryError(SpyreError, MemoryError):
     """Memory of the device, or of the host that emulates it, does not suffice."""
 

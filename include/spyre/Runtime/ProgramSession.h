@@ -40,6 +40,34 @@ struct SessionOptions {
   HostFunctions *host = nullptr;
 };
 
+/// An array with numbers that the device cannot tell or hold (NumberCounts.h).
+struct NumberFinding {
+  enum Where {
+    Argument,
+    Constant, ///< of the program
+    HostCall, ///< what a host call made, on its way to the device
+    Crossing, ///< what the device made, on its way to a host call
+    Result,   ///< what the device made, on its way out
+  } where = Argument;
+  std::string name; ///< "in0"; of what host calls make: the call
+  std::vector<int64_t> shape;
+  NumberCounts counts;
+};
+
+/// When a run ends early because of such numbers.
+struct NumberPolicy {
+  bool stopsAtNaN = false, stopsOutOfRange = false;
+  /// Also after a host call has run. Where calls must not be repeated, a caller who means to
+  /// compute all of it elsewhere has to know before.
+  bool stopsAfterHostCalls = true;
+};
+
+/// What a run has found. Bound arguments and constants are not in it.
+struct RunNumbers {
+  std::vector<NumberFinding> found;
+  bool isStopped = false; ///< because of the last one found; there are no results
+};
+
 class ProgramSession {
 public:
   /// \p runtime and \p loaded must outlive the session.
@@ -53,12 +81,21 @@ public:
   /// Argument \p index is \p array from now on; runs take it from the device. Binding
   /// it again replaces it. \p array is needed no longer afterwards.
   std::optional<RunError> bind(size_t index, const HostTensor &array);
+  /// What is to be said of the numbers of an argument that is bound, or of the program's
+  /// constants.
+  std::optional<NumberFinding> getBoundNumbers(size_t index) const;
+  std::vector<NumberFinding> getConstantNumbers() const;
   bool isBound(size_t index) const { return arguments[index].bound; }
+
+  /// Whether anything on the device has DL16, with its one code for infinity and NaN.
+  bool usesDL16() const;
 
   /// One run. \p inputs: a tensor an argument of the program; null where it is bound.
   /// \p results: one a result. On an emulator that only counts they have no data.
+  /// \p numbers, if given, gets what the run has found as far as it went.
   std::optional<RunError> run(const std::vector<const HostTensor *> &inputs,
-                              std::vector<HostTensor> &results);
+                              std::vector<HostTensor> &results, NumberPolicy policy = {},
+                              RunNumbers *numbers = nullptr);
 
 private:
   struct Buffer {
@@ -76,6 +113,9 @@ private:
     bool bound = false;
     HostTensor kept;                      ///< of one that is copied in on each run all the same
     const HostTensor *constant = nullptr; ///< of the program
+    NumberCounts numbers;                 ///< of what is bound, or of the constant
+    const runtime::HostCall *maker = nullptr;
+    bool isResult = false;
   };
   struct Action {
     enum Kind { CopyIn, CopyOut, Launch, HostCall, Free } kind = Free;
@@ -97,7 +137,11 @@ private:
   std::optional<RunError> checkArray(const Array &array, const HostTensor &tensor) const;
   std::optional<RunError> runAction(const Action &action,
                                     const std::vector<const HostTensor *> &inputs,
-                                    std::vector<HostTensor> &made);
+                                    std::vector<HostTensor> &made, RunNumbers &numbers);
+  /// Counts \p tensor in the formats in which the steps copy \p array to the device.
+  void noteNumbers(int array, const HostTensor &tensor);
+  NumberFinding makeFinding(int array, NumberFinding::Where where,
+                            const NumberCounts &counts) const;
   std::optional<RunError> callHost(const Action &action,
                                    const std::vector<const HostTensor *> &inputs,
                                    std::vector<HostTensor> &made);

@@ -98,11 +98,14 @@ public:
   Result<int64_t> allocate(int64_t sizeInBytes, const std::string &name);
   void free(int64_t address);
 
-  /// Host array to the buffer at \p address, in the layout of \p spec.
-  std::optional<Error> copyIn(const ArgumentSpec &spec, const HostTensor &host, int64_t address);
+  /// Host array to the buffer at \p address, in the layout of \p spec. \p counts, if given,
+  /// gets the numbers that the device cannot tell or hold added.
+  std::optional<Error> copyIn(const ArgumentSpec &spec, const HostTensor &host, int64_t address,
+                              NumberCounts *counts = nullptr);
   /// The way back; \p host is replaced. In checked mode elements that nobody wrote,
   /// or lanes that no operation defined, are reported.
-  std::optional<Error> copyOut(const ArgumentSpec &spec, int64_t address, HostTensor &host);
+  std::optional<Error> copyOut(const ArgumentSpec &spec, int64_t address, HostTensor &host,
+                               NumberCounts *counts = nullptr);
 
   /// Runs \p bundle with a buffer an argument. Address -1 for a constant argument:
   /// the runtime makes its stick. The pool is allocated and freed here. Refused: a

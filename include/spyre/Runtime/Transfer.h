@@ -16,6 +16,7 @@
 #ifndef SPYRE_RUNTIME_TRANSFER_H
 #define SPYRE_RUNTIME_TRANSFER_H
 
+#include "spyre/Numerics/NumberCounts.h"
 #include "spyre/Runtime/Memory.h"
 #include "spyre/Runtime/Plan.h"
 
@@ -104,12 +105,15 @@ using RunCallback = std::function<void(int64_t, int64_t)>;
 
 /// Bytes between elements are the device format's width: element p of the
 /// row-major device array is at \c device + p * width. \p wrote, if given, is told
-/// where elements are; everything else is padding.
+/// where elements are; everything else is padding. \p counts, if given, gets the numbers that
+/// the device cannot tell or hold added.
 std::optional<Error> copyToDevice(const ArgumentSpec &spec, const HostTensor &host, uint8_t *device,
-                                  const RunCallback &wrote = nullptr);
-/// \p checkRead, if given, is told what is read.
+                                  const RunCallback &wrote = nullptr,
+                                  NumberCounts *counts = nullptr);
+/// \p checkRead, if given, is told what is read. \p counts: as above, of the device's codes.
 std::optional<Error> copyToHost(const ArgumentSpec &spec, const uint8_t *device, HostTensor &host,
-                                const RunCallback &checkRead = nullptr);
+                                const RunCallback &checkRead = nullptr,
+                                NumberCounts *counts = nullptr);
 
 /// The content of a constant argument: every lane is spec.value.
 std::optional<Error> fillConstant(const ArgumentSpec &spec, uint8_t *device, int64_t sizeInBytes);

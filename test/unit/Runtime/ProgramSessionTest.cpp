@@ -153,6 +153,72 @@ TEST_F(SessionTest, RefusesByKind) {
   EXPECT_EQ(std::get<RunError>(tooLarge).kind, Failure::Memory);
 }
 
+constexpr uint16_t kNaN = 0x7e00, kNegativeInfinity = 0xfc00, kInfinity = 0x7c00;
+
+HostTensor with(HostTensor tensor, size_t element, uint16_t code) {
+  std::memcpy(tensor.data.data() + 2 * element, &code, 2);
+  return tensor;
+}
+
+TEST_F(SessionTest, FindsNumbersThatTheDeviceCannotTell) {
+  auto session = create();
+  const HostTensor nan = with(one, 130, kNaN), infinite = with(one, 0, kNegativeInfinity);
+  std::vector<HostTensor> results;
+  RunNumbers numbers;
+  ASSERT_FALSE(session->run({&one, &two}, results, {.stopsAtNaN = true}, &numbers));
+  EXPECT_TRUE(numbers.found.empty());
+  // A NaN is found, and becomes the infinity that comes out.
+  ASSERT_FALSE(session->run({&one, &nan}, results, {}, &numbers));
+  ASSERT_EQ(numbers.found.size(), 2u);
+  EXPECT_FALSE(numbers.isStopped);
+  EXPECT_EQ(numbers.found[0].where, NumberFinding::Argument);
+  EXPECT_EQ(numbers.found[0].name, "in1");
+  EXPECT_EQ(numbers.found[0].counts.nans, 1);
+  EXPECT_EQ(numbers.found[0].counts.firstNaN, 130);
+  EXPECT_EQ(numbers.found[1].where, NumberFinding::Result);
+  EXPECT_EQ(numbers.found[1].counts.infinities, 1);
+  // The run ends there if it is told to; infinities do not end it.
+  ASSERT_FALSE(session->run({&nan, &one}, results, {.stopsAtNaN = true}, &numbers));
+  EXPECT_TRUE(numbers.isStopped);
+  EXPECT_TRUE(results.empty());
+  ASSERT_FALSE(session->run({&infinite, &one}, results, {.stopsAtNaN = true}, &numbers));
+  EXPECT_FALSE(numbers.isStopped);
+  EXPECT_EQ(first(results.at(0)), kNegativeInfinity);
+  // And the next run is as ever.
+  EXPECT_EQ(run(*session, &one, &two), kThree);
+}
+
+TEST_F(SessionTest, KeepsWhatItFoundOfBoundArguments) {
+  auto session = create();
+  EXPECT_FALSE(session->getBoundNumbers(1));
+  const HostTensor nan = with(one, 5, kNaN);
+  ASSERT_FALSE(session->bind(1, nan));
+  ASSERT_TRUE(session->getBoundNumbers(1));
+  EXPECT_EQ(session->getBoundNumbers(1)->counts.firstNaN, 5);
+  // Runs do not say it again.
+  std::vector<HostTensor> results;
+  RunNumbers numbers;
+  ASSERT_FALSE(session->run({&one, nullptr}, results, {.stopsAtNaN = true}, &numbers));
+  ASSERT_EQ(numbers.found.size(), 1u);
+  EXPECT_EQ(numbers.found[0].where, NumberFinding::Result);
+  ASSERT_FALSE(session->bind(1, two));
+  EXPECT_FALSE(session->getBoundNumbers(1));
+}
+
+TEST_F(SessionTest, FindsNumbersOfConstants) {
+  loaded.program.arguments.pop_back();
+  loaded.program.constants.push_back({{"in1", HostType::Float16, {32, 128}}, "in1.npy"});
+  loaded.constants["in1"] = with(two, 9, kInfinity);
+  for (bool keep : {false, true}) {
+    auto session = create(keep);
+    auto found = session->getConstantNumbers();
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].where, NumberFinding::Constant);
+    EXPECT_EQ(found[0].counts.infinities, 1);
+    EXPECT_TRUE(session->usesDL16());
+  }
+}
+
 class CheckedSessionTest : public SessionTest {
 protected:
   CheckedSessionTest() : SessionTest(EmulatorOptions{.checked = true}) {}

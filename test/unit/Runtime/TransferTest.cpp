@@ -220,4 +220,52 @@ TEST(Npz, ColumnMajorArraysBecomeRowMajor) {
   EXPECT_EQ(std::get<npz::Array>(read).data, (std::vector<uint8_t>{1, 3, 5, 2, 4, 6}));
 }
 
+/// A transfer of f16 with a NaN and an infinity at \p nan and \p infinity.
+void checkCounts(const std::string &name, std::vector<int64_t> shape, std::vector<int64_t> device,
+                 std::vector<int64_t> map, int64_t nan, int64_t infinity) {
+  ArgumentSpec spec = makeSpec(std::move(shape), std::move(device), std::move(map),
+                               HostType::Float16, DataFormat::SEN169_FP16);
+  HostTensor host = HostTensor::create(HostType::Float16, spec.shape);
+  auto put = [&](int64_t element, uint16_t code) {
+    std::memcpy(host.data.data() + 2 * element, &code, 2);
+  };
+  put(nan, 0x7e00);
+  put(infinity, 0xfc00);
+  // Padding and what follows the array hold the code, too: nothing reads it.
+  std::vector<uint8_t> memory(std::get<int64_t>(getDeviceSizeInBytes(spec)), 0xff);
+  NumberCounts counts;
+  auto error = copyToDevice(spec, host, memory.data(), nullptr, &counts);
+  ASSERT_FALSE(error) << error->message;
+  EXPECT_EQ(counts.nans, 1) << name;
+  EXPECT_EQ(counts.infinities, 1) << name;
+  EXPECT_EQ(counts.firstNaN, nan) << name;
+  HostTensor back = HostTensor::create(HostType::Float16, spec.shape);
+  NumberCounts out;
+  error = copyToHost(spec, memory.data(), back, nullptr, &out);
+  ASSERT_FALSE(error) << error->message;
+  EXPECT_EQ(out.infinities, 2) << name;
+  EXPECT_EQ(out.nans + out.tooLarge, 0) << name;
+}
+
+TEST(Transfer, CountsEachElementOnce) {
+  checkCounts("rows", {33, 100}, {2, 33, 64}, {64, 100, 1}, 3299, 100);
+  checkCounts("columns in the sticks", {130, 3}, {3, 3, 64}, {192, 1, 3}, 389, 0);
+  checkCounts("one stick an element", {70}, {70, 64}, {1, -1}, 69, 3);
+  // Larger than the caches: by rows, past them.
+  checkCounts("large", {4099, 2050}, {33, 4099, 64}, {64, 2050, 1}, 4099 * 2050 - 1, 2049);
+}
+
+TEST(Transfer, DoesNotCountPadding) {
+  ArgumentSpec spec =
+      makeSpec({3, 70}, {2, 3, 64}, {64, 70, 1}, HostType::Float16, DataFormat::SEN169_FP16);
+  HostTensor host = HostTensor::create(HostType::Float16, spec.shape);
+  std::vector<uint8_t> memory(std::get<int64_t>(getDeviceSizeInBytes(spec)));
+  ASSERT_FALSE(copyToDevice(spec, host, memory.data()));
+  for (int64_t row = 0; row < 3; ++row) // the second stick of a row has six elements
+    std::fill_n(memory.begin() + (3 + row) * 128 + 12, 116, 0xff);
+  NumberCounts counts;
+  ASSERT_FALSE(copyToHost(spec, memory.data(), host, nullptr, &counts));
+  EXPECT_FALSE(counts.any());
+}
+
 } // namespace
