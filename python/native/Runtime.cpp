@@ -135,6 +135,7 @@ struct NativeDevice {
 
   spyre::Device description;
   Runtime runtime;
+  SharedArrays shared{runtime};      ///< weights and constants of all programs
   std::mutex mutex;
   std::atomic<std::thread::id> user; ///< the thread that has the lock
   std::vector<Remains> discarded;    ///< programs that died in a host call of `user`
@@ -288,7 +289,7 @@ public:
         loaded = std::make_unique<LoadedProgram>(std::get<LoadedProgram>(std::move(program)));
         DeviceUse use(*device);
         auto made = ProgramSession::create(device->runtime, *loaded,
-                                           {.keepBuffers = true, .host = host.get()});
+                                           {.keepBuffers = true, .host = host.get(), .shared = &device->shared});
         if (auto *error = std::get_if<RunError>(&made))
           failure = *error;
         else
@@ -335,7 +336,7 @@ public:
     return result;
   }
 
-  void bind(size_t index, nb::handle given) {
+  void bind(size_t index, nb::handle given, uint64_t key) {
     if (index >= loaded->program.arguments.size())
       raise("ArgumentError", "there is no argument " + std::to_string(index));
     refuseInHostCall(*device);
@@ -344,7 +345,7 @@ public:
     {
       nb::gil_scoped_release release;
       DeviceUse use(*device);
-      failure = session->bind(index, input.get());
+      failure = session->bind(index, input.get(), ArrayKey::ofNumber(key));
     }
     if (failure)
       raise(*failure);
@@ -445,6 +446,20 @@ nb::dict getCounters(NativeDevice &device) {
   return result;
 }
 
+nb::list getSharedArrays(NativeDevice &device) {
+  std::vector<SharedArrays::Description> all;
+  refuseInHostCall(device);
+  {
+    nb::gil_scoped_release release;
+    DeviceUse use(device);
+    all = device.shared.describe();
+  }
+  nb::list result;
+  for (const SharedArrays::Description &array : all)
+    result.append(nb::make_tuple(array.layout, array.sizeInBytes, array.users, array.others));
+  return result;
+}
+
 } // namespace
 
 NB_MODULE(_runtime, m) {
@@ -464,6 +479,8 @@ NB_MODULE(_runtime, m) {
                    [](NativeDevice &d) { return d.runtime.getEmulator().getOptions().checked; })
       .def_prop_ro("count_only",
                    [](NativeDevice &d) { return d.runtime.getEmulator().getOptions().countOnly; })
+      .def("shared_arrays", &getSharedArrays,
+           "(layout, bytes, programs, other layouts of the same array) of what programs share.")
       .def("counters", &getCounters, "What the device has counted since it was made.");
   nb::class_<NativeProgram>(m, "Program", "A program directory on a device.")
       .def(nb::init<const std::string &, std::shared_ptr<NativeDevice>, nb::object>(),
@@ -472,8 +489,9 @@ NB_MODULE(_runtime, m) {
       .def_prop_ro("host_reasons", &NativeProgram::getHostReasons)
       .def_prop_ro("arguments", &NativeProgram::getArguments)
       .def_prop_ro("results", &NativeProgram::getResults)
-      .def("bind", &NativeProgram::bind, "index"_a, "array"_a,
-           "The argument is this array from now on; it is copied to the device now.")
+      .def("bind", &NativeProgram::bind, "index"_a, "array"_a, "key"_a = 0,
+           "The argument is this array from now on; it is copied to the device now. key: a number "
+           "that this array alone has; programs that bind it by the same number share one copy.")
       .def("run", &NativeProgram::run, "inputs"_a,
            "One run. inputs: an array, or an address, an argument; None where it is bound.");
 }
