@@ -134,11 +134,13 @@ std::optional<RunError> ProgramSession::prepare() {
   // In checked mode a run must find memory that nobody has written.
   keepTransients = options.keepBuffers && !emulated.checked && total <= kKeptInBytes;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    if (!arguments[i].constant)
+    const HostTensor *constant = arguments[i].constant;
+    if (!constant)
       continue;
-    noteNumbers(int(i), *arguments[i].constant);
+    noteNumbers(int(i), *constant);
     if (options.keepBuffers)
-      if (auto error = upload(int(i), *arguments[i].constant))
+      if (auto error = upload(int(i), *constant,
+                              options.shared ? ArrayKey::ofContent(*constant) : ArrayKey()))
         return error;
   }
   return std::nullopt;
@@ -190,10 +192,38 @@ std::optional<RunError> ProgramSession::checkArray(const Array &array,
   return std::nullopt;
 }
 
-std::optional<RunError> ProgramSession::upload(int index, const HostTensor &tensor) {
+std::optional<RunError> ProgramSession::uploadShared(Buffer &buffer, const HostTensor &tensor,
+                                                     const ArrayKey &key) {
+  if (buffer.isUploaded && buffer.key == key) {
+    if (auto error = options.shared->refresh(key, buffer.address, tensor))
+      return RunError{Failure::Arguments, error->message};
+    return std::nullopt;
+  }
+  release(buffer);
+  bool isNoMemory = false;
+  Result<int64_t> address = options.shared->acquire(key, tensor, *buffer.layout, buffer.sizeInBytes,
+                                                    *buffer.name, isNoMemory);
+  if (auto *error = std::get_if<Error>(&address))
+    return isNoMemory ? RunError{Failure::Memory, loaded.directory + ": " + error->message}
+                      : RunError{Failure::Arguments, error->message};
+  buffer.address = std::get<int64_t>(address);
+  buffer.key = key;
+  buffer.isUploaded = true;
+  return std::nullopt;
+}
+
+std::optional<RunError> ProgramSession::upload(int index, const HostTensor &tensor,
+                                               const ArrayKey &key) {
   for (Buffer &buffer : buffers) {
     if (buffer.array != index || buffer.isWritten || !buffer.layout)
       continue;
+    if (options.shared && key.isShared()) {
+      if (auto error = uploadShared(buffer, tensor, key))
+        return error;
+      continue;
+    }
+    if (buffer.key.isShared())
+      release(buffer);
     if (auto error = allocate(buffer))
       return error;
     if (auto error = runtime.copyIn(*buffer.layout, tensor, buffer.address))
@@ -262,13 +292,13 @@ std::vector<NumberFinding> ProgramSession::getConstantNumbers() const {
   return found;
 }
 
-std::optional<RunError> ProgramSession::bind(size_t index, const HostTensor &tensor) {
+std::optional<RunError> ProgramSession::bind(size_t index, const HostTensor &tensor, ArrayKey key) {
   Array &array = arguments[index];
   if (auto error = checkArray(array, tensor))
     return error;
   if (!options.keepBuffers)
     return RunError{Failure::Arguments, "a session without kept buffers binds nothing"};
-  if (auto error = upload(int(index), tensor))
+  if (auto error = upload(int(index), tensor, key))
     return error;
   noteNumbers(int(index), tensor);
   // Copied in on each run where a launch changes it; a result where it is one.
@@ -279,8 +309,15 @@ std::optional<RunError> ProgramSession::bind(size_t index, const HostTensor &ten
     isNeeded |=
         std::find(action.inputs.begin(), action.inputs.end(), int(index)) != action.inputs.end();
   }
-  array.kept = isNeeded ? tensor : HostTensor{};
-  array.kept.data.own();
+  if (!isNeeded) {
+    array.kept.reset();
+  } else if (options.shared) {
+    array.kept = options.shared->keep(key, tensor);
+  } else {
+    HostTensor copy = tensor;
+    copy.data.own();
+    array.kept = std::make_shared<HostTensor>(std::move(copy));
+  }
   array.bound = true;
   return std::nullopt;
 }
@@ -409,7 +446,9 @@ const HostTensor &ProgramSession::getTensor(int index,
   const Array &array = arguments[index];
   if (size_t(index) < numInputs && inputs[index])
     return *inputs[index];
-  return array.bound ? array.kept : array.constant ? *array.constant : made[index];
+  if (array.bound && array.kept)
+    return *array.kept;
+  return array.constant ? *array.constant : made[index];
 }
 
 std::optional<RunError> ProgramSession::callHost(const Action &action,
@@ -434,13 +473,21 @@ std::optional<RunError> ProgramSession::callHost(const Action &action,
 }
 
 void ProgramSession::release(bool everything) {
-  for (Buffer &buffer : buffers) {
-    if (buffer.address < 0 || (buffer.isUploaded && !everything))
-      continue;
+  for (Buffer &buffer : buffers)
+    if (!buffer.isUploaded || everything)
+      release(buffer);
+}
+
+void ProgramSession::release(Buffer &buffer) {
+  if (buffer.address < 0)
+    return;
+  if (buffer.key.isShared())
+    options.shared->release(buffer.key, buffer.address);
+  else
     runtime.free(buffer.address);
-    buffer.address = -1;
-    buffer.isUploaded = false;
-  }
+  buffer.address = -1;
+  buffer.key = ArrayKey();
+  buffer.isUploaded = false;
 }
 
 } // namespace spyre::runtime

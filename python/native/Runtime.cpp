@@ -135,6 +135,7 @@ struct NativeDevice {
 
   spyre::Device description;
   Runtime runtime;
+  SharedArrays shared{runtime};      ///< weights and constants of all programs
   std::mutex mutex;
   std::atomic<std::thread::id> user; ///< the thread that has the lock
   std::vector<Remains> discarded;    ///< programs that died in a host call of `user`
@@ -306,7 +307,7 @@ public:
         loaded = std::make_unique<LoadedProgram>(std::get<LoadedProgram>(std::move(program)));
         DeviceUse use(*device);
         auto made = ProgramSession::create(device->runtime, *loaded,
-                                           {.keepBuffers = true, .host = host.get()});
+                                           {.keepBuffers = true, .host = host.get(), .shared = &device->shared});
         if (auto *error = std::get_if<RunError>(&made))
           failure = *error;
         else
@@ -364,7 +365,7 @@ public:
   }
   bool usesDL16() const { return session->usesDL16(); }
 
-  nb::object bind(size_t index, nb::handle given) {
+  nb::object bind(size_t index, nb::handle given, uint64_t key) {
     if (index >= loaded->program.arguments.size())
       raise("ArgumentError", "there is no argument " + std::to_string(index));
     refuseInHostCall(*device);
@@ -374,7 +375,7 @@ public:
     {
       nb::gil_scoped_release release;
       DeviceUse use(*device);
-      failure = session->bind(index, input.get());
+      failure = session->bind(index, input.get(), ArrayKey::ofNumber(key));
       numbers = session->getBoundNumbers(index);
     }
     if (failure)
@@ -486,6 +487,20 @@ nb::dict getCounters(NativeDevice &device) {
   return result;
 }
 
+nb::list getSharedArrays(NativeDevice &device) {
+  std::vector<SharedArrays::Description> all;
+  refuseInHostCall(device);
+  {
+    nb::gil_scoped_release release;
+    DeviceUse use(device);
+    all = device.shared.describe();
+  }
+  nb::list result;
+  for (const SharedArrays::Description &array : all)
+    result.append(nb::make_tuple(array.layout, array.sizeInBytes, array.users, array.others));
+  return result;
+}
+
 } // namespace
 
 NB_MODULE(_runtime, m) {
@@ -505,6 +520,8 @@ NB_MODULE(_runtime, m) {
                    [](NativeDevice &d) { return d.runtime.getEmulator().getOptions().checked; })
       .def_prop_ro("count_only",
                    [](NativeDevice &d) { return d.runtime.getEmulator().getOptions().countOnly; })
+      .def("shared_arrays", &getSharedArrays,
+           "(layout, bytes, programs, other layouts of the same array) of what programs share.")
       .def("counters", &getCounters, "What the device has counted since it was made.");
   nb::class_<NativeProgram>(m, "Program", "A program directory on a device.")
       .def(nb::init<const std::string &, std::shared_ptr<NativeDevice>, nb::object>(),
@@ -513,9 +530,10 @@ NB_MODULE(_runtime, m) {
       .def_prop_ro("host_reasons", &NativeProgram::getHostReasons)
       .def_prop_ro("arguments", &NativeProgram::getArguments)
       .def_prop_ro("results", &NativeProgram::getResults)
-      .def("bind", &NativeProgram::bind, "index"_a, "array"_a,
-           "The argument is this array from now on; it is copied to the device now. Returns what "
-           "there is to say of its numbers, or None.")
+      .def("bind", &NativeProgram::bind, "index"_a, "array"_a, "key"_a = 0,
+           "The argument is this array from now on; it is copied to the device now. key: a number "
+           "that this array alone has; programs that bind it by the same number share one copy. "
+           "Returns what there is to say of its numbers, or None.")
       .def_prop_ro("constant_numbers", &NativeProgram::getConstantNumbers)
       .def_prop_ro("uses_dl16", &NativeProgram::usesDL16)
       .def("set_number_policy", &NativeProgram::setNumberPolicy, nb::kw_only(), "stops_at_nan"_a,

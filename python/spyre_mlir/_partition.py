@@ -21,18 +21,15 @@ import operator
 import threading
 
 import torch
-from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
-from torch.fx.passes.operator_support import OperatorSupportBase
-from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
 from ._compile import Directory
 from ._compile import compile_text as _compile_text
+from ._cut import PART, parts_of, with_parts
 from ._options import Options
 from .errors import ArgumentError, CompileError, Diagnostic, LoadError
 
 _log = logging.getLogger("spyre_mlir")
 _LOCATION = "spyre.node."
-_PART = "spyre_part_"
 # Parts that only move data stay where the data are.
 _MOVES = frozenset(
     "view _unsafe_view reshape permute transpose t expand unsqueeze squeeze slice select clone alias detach split "
@@ -83,6 +80,10 @@ def _packet(node) -> str:
     target = node.target
     name = getattr(target, "_opname", None) or getattr(target, "__name__", str(target))
     return str(name)
+
+
+def _is_move(node) -> bool:
+    return node.target is operator.getitem or _packet(node) in _MOVES
 
 
 def _is_view(node) -> bool:
@@ -146,25 +147,6 @@ def _why_not(node) -> str | None:
     return None
 
 
-def _copy(module: torch.fx.GraphModule) -> torch.fx.GraphModule:
-    """The same operations and the same tensors in a graph of its own."""
-    graph = torch.fx.Graph()
-    graph.output(graph.graph_copy(module.graph, {}))
-    return torch.fx.GraphModule(module, graph)
-
-
-class _Support(OperatorSupportBase):
-    def __init__(self, host):
-        self.host = host
-
-    def is_node_supported(self, submodules, node) -> bool:
-        if node.op != "call_function" or node in self.host:
-            return False
-        if node.target is operator.getitem:  # goes where its operation goes
-            return node.args[0] not in self.host and node.args[0].op == "call_function"
-        return True
-
-
 class _Weight:
     """A weight as it was bound. PyTorch counts changes in place, but not those through `.data`: samples tell of them."""
 
@@ -193,15 +175,16 @@ class _Part(torch.nn.Module):
     make(options): the part's Directory.
     """
 
-    def __init__(self, module, options, weights, shapes, make, note):
+    def __init__(self, graph, options, weights, shapes, make, note):
         super().__init__()
-        self.host = [module]  # a list: not a submodule
+        self.graph = graph
+        self.host = []  # the graph as a module of PyTorch's, once it is needed; a list: not a submodule
         self.make = make
         self.note = note  # is told of each call that the host computes because of its numbers
         self.directory = make(options)
         self.options = options
         self.weights = weights
-        self.others = [i for i in range(len(module.graph.find_nodes(op="placeholder"))) if i not in weights]
+        self.others = [i for i in range(len(graph.find_nodes(op="placeholder"))) if i not in weights]
         self.shapes = shapes
         self.bound: list[_Weight] = []
         self.program = None
@@ -226,7 +209,7 @@ class _Part(torch.nn.Module):
     def _compute(self, weights, inputs):
         """The part by PyTorch."""
         order = dict(zip((*self.weights, *self.others), (*weights, *inputs)))
-        return self.host[0](*(order[i] for i in range(len(order))))
+        return self._on_host()(*(order[i] for i in range(len(order))))
 
     def _bind(self, tensors):
         """Only what changed is copied to the device; what changed in place is the program's to notice."""
@@ -243,6 +226,12 @@ class _Part(torch.nn.Module):
                 self.program.rebind(i, tensor.detach())
                 self.bound[i] = _Weight(tensor)
 
+    def _on_host(self):
+        with self.lock:
+            if not self.host:
+                self.host.append(torch.fx.GraphModule(torch.nn.Module(), self.graph))
+        return self.host[0]
+
     def forward(self, *args):
         try:
             with self.lock:
@@ -251,7 +240,7 @@ class _Part(torch.nn.Module):
         except ArgumentError as error:
             # Values that the device cannot hold (integers of 64 bits): the host can.
             _log.info("a part of the graph runs on the host this time: %s", error)
-            return self.host[0](*args)
+            return self._on_host()(*args)
         results = results if isinstance(results, tuple) else (results,)
         return tuple(_with_strides(result, *shape) for result, shape in zip(results, self.shapes))
 
@@ -274,7 +263,6 @@ class PartitionedGraph:
         self.options = options
         self.placement = Placement()
         views = _give_results_views(graph.graph)
-        graph.recompile()
         self.nodes = [node for node in graph.graph.nodes if node.op == "call_function"]
         for number, node in enumerate(self.nodes):
             node.meta["spyre_number"] = number
@@ -301,53 +289,54 @@ class PartitionedGraph:
         with torch.no_grad():
             return self.run(*args)
 
-    def _cut(self, graph):
+    def _is_on_device(self, node) -> bool:
+        return node not in self.host
+
+    def _cut(self, module):
+        graph = module.graph
         for _ in range(_MOST_ROUNDS):
-            partitioner = CapabilityBasedPartitioner(graph, _Support(self.host), allows_single_node_partition=True)
-            parts, refused = [], False
-            for partition in partitioner.propose_partitions():
-                nodes = [node for node in partition.nodes if node.target is not operator.getitem]
-                if all(_packet(node) in _MOVES for node in nodes):
-                    for node in nodes:
-                        self.host[node] = "moves data that are on the host"
-                    continue
-                parts.append(partition)
-            # The graph stays as it is for another round.
-            trial = _copy(graph)
-            by_number = {node.meta["spyre_number"]: node for node in trial.graph.nodes if "spyre_number" in node.meta}
-            groups = [{by_number[node.meta["spyre_number"]]: None for node in part.nodes} for part in parts]
-            fused = fuse_by_partitions(trial, groups, prefix=_PART, always_return_tuple=True)
+            fused, parts = with_parts(graph, self._without_moves(graph))
+            refused = False
             made = {}
-            for node in list(fused.graph.nodes):
-                if node.op == "call_module" and str(node.target).startswith(_PART):
-                    try:
-                        made[node] = self._compile(getattr(fused, node.target), node)
-                    except CompileError as error:
-                        refused = True
-                        self._blame(getattr(fused, node.target), error)
+            for call, part in parts.items():
+                try:
+                    made[call] = self._compile(part, call)
+                except CompileError as error:
+                    refused = True
+                    self._blame(part, error)
             called = {}
-            for node, part in made.items():
+            for call, part in made.items():
                 called |= part.called
                 if not part.launches:
                     refused = True
-                    for numbered in getattr(fused, node.target).graph.nodes:
-                        if "spyre_number" in numbered.meta:
-                            number = numbered.meta["spyre_number"]
+                    for node in parts[call].nodes:
+                        number = node.meta.get("spyre_number")
+                        if number is not None:
                             self.host.setdefault(
                                 self.nodes[number], called.get(number, ["nothing beside it is on the device"])[0]
                             )
             if not refused:
                 self.called = {self.nodes[number]: reasons for number, reasons in called.items()}
-                for node, part in made.items():
-                    setattr(fused, node.target, part)
-                fused.recompile()
+                for call, part in made.items():
+                    module.add_module(call.target, part)
                 self.placement.device_parts = len(made)
-                return fused
+                return torch.fx.GraphModule(module, fused)
         for node in self.nodes:
             self.host.setdefault(node, "its part of the graph could not be compiled")
-        return graph
+        module.recompile()
+        return module
 
-    def _blame(self, module, error):
+    def _without_moves(self, graph) -> dict:
+        """Levels of the nodes; parts that only move data are the host's by then."""
+        while True:
+            levels, parts = parts_of(graph, self._is_on_device)
+            moves = [part for part in parts if all(_is_move(node) for node in part)]
+            if not moves:
+                return levels
+            for node in (node for part in moves for node in part if node.target is not operator.getitem):
+                self.host[node] = "moves data that are on the host"
+
+    def _blame(self, graph, error):
         """The operations that the compiler has named go to the host; all of the part if it named none."""
         blamed = False
         for diagnostic in error.errors:
@@ -362,47 +351,31 @@ class PartitionedGraph:
         if blamed:
             return
         message = error.errors[0].message if error.errors else str(error)
-        for node in module.graph.nodes:
+        for node in graph.nodes:
             if "spyre_number" in node.meta:
                 self.host.setdefault(self.nodes[node.meta["spyre_number"]], message)
 
-    def _compile(self, module, call) -> _Part:
+    def _compile(self, graph, call) -> _Part:
         weights = [i for i, node in enumerate(call.args) if node.meta.get("spyre_static")]
-        text, located, results = _import(module, weights)
+        text, located, results = _import(graph)
 
         def make(options) -> Directory:
             return _compile_text(text, options, range(len(weights)), located, lambda directory: directory)
 
         shapes = [(tuple(value.shape), value.stride()) for value in results]
-        return _Part(module, self.options, weights, shapes, make, self.placement.note)
+        return _Part(graph, self.options, weights, shapes, make, self.placement.note)
 
 
-def _import(module, weights):
-    """(text, () -> text with locations, the results' values) of a part, its weights first."""
+def _import(graph):
+    """(text, () -> text with locations, the results' values) of a part."""
     from ._export import import_graph
 
-    source = module.graph
-    graph = torch.fx.Graph()
-    placeholders = source.find_nodes(op="placeholder")
-    order = [placeholders[i] for i in weights] + [node for i, node in enumerate(placeholders) if i not in weights]
-    copied = {node: graph.node_copy(node) for node in order}
-    results = []
-    for node in source.nodes:
-        if node.op == "placeholder":
-            continue
-        copied[node] = graph.node_copy(node, lambda old: copied[old])
+    for node in graph.nodes:
         number = node.meta.get("spyre_number")
         if number is not None:
             # How the importer makes a location of it.
-            copied[node].meta = {
-                **node.meta,
-                "stack_trace": f'  File "{_LOCATION}{number}", line {number + 1}, in forward\n    node\n',
-            }
-        if node.op == "output":
-            outputs = node.args[0]
-            outputs = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
-            results = [output.meta["val"] for output in outputs]
-            copied[node].args = (tuple(copied[output] for output in outputs),)
+            node.meta["stack_trace"] = f'  File "{_LOCATION}{number}", line {number + 1}, in forward\n    node\n'
+    results = [output.meta["val"] for output in graph.output_node().args[0]]
     try:
         text, located = import_graph(graph, "main")
     except Exception as error:

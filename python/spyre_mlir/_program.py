@@ -22,6 +22,7 @@ import numpy as np
 
 from ._cache import remove_tree
 from ._compile import progress
+from ._shared import identity_of
 from .errors import ArgumentError, LoadError, SpyreError
 
 # Formats that NumPy lacks cross as their bits.
@@ -139,6 +140,7 @@ class CompiledProgram:
         self._padding = [None] * len(names)
         self._flat = self._is_flat()
         self._versions = []
+        self._shared = [None] * len(names)  # what the programs' weights are known by, alive as long as they are used
         self._bind_all()
 
     # --- weights ---------------------------------------------------------------
@@ -152,7 +154,8 @@ class CompiledProgram:
 
     def _bind(self, index, tensor):
         address, keep = self._takers[index].take(sys.modules.get("torch"), tensor)
-        self._guard.bound(index, self._native.bind(index, address))
+        self._shared[index] = shared = identity_of(tensor)
+        self._guard.bound(index, self._native.bind(index, address, shared.key))
         del keep
 
     def _refresh(self):
@@ -320,6 +323,7 @@ class CompiledProgram:
             "host_calls": dict(self._native.host_calls),
             "numbers": self._guard.stats,
             "host_reasons": [list(entry) for entry in self._native.host_reasons],
+            "shared_weights": _shared_weights(self._device),
             "run_s": self._run_s,
             "runs": self._runs,
         }
@@ -392,6 +396,16 @@ def _bits_of(tensor):
     if name in _BITS:
         return tensor.view(torch.int16 if tensor.element_size() == 2 else torch.uint8).numpy().view(_BITS[name])
     return tensor.numpy()
+
+
+def _shared_weights(device) -> dict:
+    """What the programs of a device share: weights and constants, and those that are there in a second layout."""
+    arrays = device.shared_arrays()
+    return {
+        "arrays": sum(others == 0 for *_, others in arrays),
+        "bytes": sum(size for _, size, *_ in arrays),
+        "more_layouts": [[layout, size] for layout, size, _, others in arrays if others],
+    }
 
 
 def _convention_to_json(convention):

@@ -17,6 +17,7 @@
 
 #include "spyre/Runtime/HostFunctions.h"
 #include "spyre/Runtime/ProgramRun.h"
+#include "spyre/Runtime/SharedArrays.h"
 
 namespace spyre::runtime {
 
@@ -38,6 +39,9 @@ struct SessionOptions {
   bool keepBuffers = true;
   /// Who computes host calls; null: lib/Host. Must outlive the session.
   HostFunctions *host = nullptr;
+  /// Where constants and bound arguments are that other sessions have, too; null: each has
+  /// its own. Must outlive the session.
+  SharedArrays *shared = nullptr;
 };
 
 /// An array with numbers that the device cannot tell or hold (NumberCounts.h).
@@ -79,8 +83,9 @@ public:
   ProgramSession &operator=(const ProgramSession &) = delete;
 
   /// Argument \p index is \p array from now on; runs take it from the device. Binding
-  /// it again replaces it. \p array is needed no longer afterwards.
-  std::optional<RunError> bind(size_t index, const HostTensor &array);
+  /// it again replaces it. \p array is needed no longer afterwards. Sessions that bind an
+  /// array by the same \p key see it as the one that came last has passed it.
+  std::optional<RunError> bind(size_t index, const HostTensor &array, ArrayKey key = {});
   /// What is to be said of the numbers of an argument that is bound, or of the program's
   /// constants.
   std::optional<NumberFinding> getBoundNumbers(size_t index) const;
@@ -107,11 +112,13 @@ private:
     int array = -1;
     bool isWritten = false; ///< by a launch, or with several arrays
     bool isUploaded = false;
+    ArrayKey key{}; ///< of whom the memory is shared with
   };
   struct Array {
     const HostArray *host = nullptr;
     bool bound = false;
-    HostTensor kept;                      ///< of one that is copied in on each run all the same
+    /// Of one that is copied in on each run all the same, or that the host reads.
+    std::shared_ptr<const HostTensor> kept;
     const HostTensor *constant = nullptr; ///< of the program
     NumberCounts numbers;                 ///< of what is bound, or of the constant
     const runtime::HostCall *maker = nullptr;
@@ -133,7 +140,11 @@ private:
   void noteLastUses();
   std::optional<RunError> allocate(Buffer &buffer);
   /// Copies argument or constant \p array into the buffers that always hold it.
-  std::optional<RunError> upload(int array, const HostTensor &tensor);
+  std::optional<RunError> upload(int array, const HostTensor &tensor, const ArrayKey &key);
+  std::optional<RunError> uploadShared(Buffer &buffer, const HostTensor &tensor,
+                                       const ArrayKey &key);
+  /// Gives back the memory of \p buffer.
+  void release(Buffer &buffer);
   std::optional<RunError> checkArray(const Array &array, const HostTensor &tensor) const;
   std::optional<RunError> runAction(const Action &action,
                                     const std::vector<const HostTensor *> &inputs,
