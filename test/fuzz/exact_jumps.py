@@ -56,6 +56,10 @@ MOVES = {
     "torch.maximum({x}, {x}.flip(-1))": lambda s: s,
     "{x}.roll(1, -1)": lambda s: s,
     "{x}.clone()": lambda s: s,
+    "{x}.clamp(-3, 1030)": lambda s: s,
+    "nn.hardtanh({x}, 0.25, 2.5)": lambda s: s,
+    "nn.threshold({x}, 0.1, 3.0)": lambda s: s,
+    "torch.where({x} >= 1, {x}, -{x})": lambda s: s,
 }
 # Exact in any format: bools, integers and f16 numbers that are rounded to them.
 JUMPS = [

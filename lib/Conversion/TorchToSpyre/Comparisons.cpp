@@ -55,6 +55,13 @@ double torch_lowering::roundDown(double value, Type type) {
 
 double torch_lowering::roundUp(double value, Type type) { return -roundDown(-value, type); }
 
+Value torch_lowering::buildBound(Lowering &l, double number, double rounded, Type type) {
+  Value bound = buildScalar(l.b, l.loc, rounded, type);
+  if (double given = roundTo(number, type); given != rounded)
+    bound.getDefiningOp()->setAttr(kBoundAttr, l.b.getF64FloatAttr(given));
+  return bound;
+}
+
 namespace {
 struct Comparison {
   const char *torch, *opFunc;
@@ -153,9 +160,7 @@ static LogicalResult lowerCompare(Lowering &l, const Comparison &entry) {
       if (bound == std::numeric_limits<double>::infinity() && !isStrict &&
           comesFromOutside(l.op->getOperand(1 - i)))
         return l.refuse("compares with infinity, which the device does not tell from NaN");
-      operands[i] = buildScalar(l.b, l.loc, bound, type);
-      if (double given = roundTo(*number, type); given != bound)
-        operands[i].getDefiningOp()->setAttr(kBoundAttr, l.b.getF64FloatAttr(given));
+      operands[i] = buildBound(l, *number, bound, type);
     } else {
       operands[i] = l.getAs(i, type);
     }

@@ -168,13 +168,18 @@ static Value buildMish(Lowering &l, const Arithmetic &m, Value x) {
   return m.mul(x, m.unary("tanh", buildSoftplus(l, m, x, 1.0, 1e4)));
 }
 
+/// x <= bound.
+static Value buildAtMost(Lowering &l, const Arithmetic &m, Value x, double bound) {
+  return m.compare("lesserequal", x, buildBound(l, bound, roundDown(bound, m.element), m.element));
+}
+
 /// x where x > threshold, else value.
 static Value buildThreshold(Lowering &l, const Arithmetic &m, Value x) {
   std::optional<double> threshold = l.getNumber(1),
                         value = threshold ? l.getNumber(2) : std::nullopt;
   if (!value)
     return {};
-  return m.select(m.compare("lesserequal", x, roundDown(*threshold, m.element)), *value, x);
+  return m.select(buildAtMost(l, m, x, *threshold), *value, x);
 }
 
 static Value buildSoftsign(Lowering &, const Arithmetic &m, Value x) {
@@ -191,8 +196,7 @@ static Value buildHardshrink(Lowering &l, const Arithmetic &m, Value x) {
   std::optional<double> lambda = l.getNumberOr(1, 0.5);
   if (!lambda)
     return {};
-  return m.select(m.compare("lesserequal", m.unary("abs", x), roundDown(*lambda, m.element)), 0.0,
-                  x);
+  return m.select(buildAtMost(l, m, m.unary("abs", x), *lambda), 0.0, x);
 }
 
 /// The first half along a dim times the sigmoid of the second.

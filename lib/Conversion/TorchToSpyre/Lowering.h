@@ -151,6 +151,9 @@ Value getTruth(Lowering &l, unsigned i);
 /// it) that DL16 holds, for bounds of comparisons; \p value itself where \p type is f32.
 double roundDown(double value, Type type);
 double roundUp(double value, Type type);
+/// The bound \p number of a comparison, which is \p rounded as DL16 has it; the number stays
+/// beside it, for operands that the device has in f32.
+Value buildBound(Lowering &l, double number, double rounded, Type type);
 
 /// True if \p op computes in f64 what is kept as statistics of narrower values only
 /// (sums, centred squares): spyre-resolve-precision runs it in f32.

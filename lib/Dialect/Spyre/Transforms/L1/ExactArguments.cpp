@@ -44,6 +44,26 @@ static bool isNeutral(const ::spyre::OpFuncInfo &info, DeviceOpInterface op) {
   return getScalarConstant(op.getInputs()[1]) == (adds ? 0.0 : 1.0);
 }
 
+/// Bounds of a clip, which has no f32 form; nothing if f16 does not hold them.
+struct Bounds {
+  double low, high;
+};
+static std::optional<Bounds> getBounds(const ::spyre::OpFuncInfo &info, DeviceOpInterface op) {
+  DictionaryAttr constants = op.getConstantsAttr();
+  if (info.opFunc != ::spyre::OpFunc::Clip || !constants)
+    return std::nullopt;
+  auto low = constants.getAs<FloatAttr>("clipMin"), high = constants.getAs<FloatAttr>("clipMax");
+  auto isHeld = [](FloatAttr number) {
+    APFloat rounded = number.getValue();
+    bool losesInfo = false;
+    rounded.convert(APFloat::IEEEhalf(), APFloat::rmNearestTiesToEven, &losesInfo);
+    return !losesInfo || std::fabs(number.getValueAsDouble()) > 65504;
+  };
+  if (!low || !high || !isHeld(low) || !isHeld(high))
+    return std::nullopt;
+  return Bounds{low.getValueAsDouble(), high.getValueAsDouble()};
+}
+
 static bool isFloat16(Value value) { return getTensorType(value).getElementType().isF16(); }
 
 /// Operands of \p op that its result's elements come from.
@@ -76,7 +96,7 @@ bool ExactArguments::isKnown(Value value, Reach reach) {
     bool isCopy = (info.category == ::spyre::OpCategory::DataMovement && info.numInputs == 1 &&
                    device.getInputs().size() == 1) ||
                   isNeutral(info, device);
-    bool keeps = info.keepsNumbers && info.constants.empty();
+    bool keeps = info.keepsNumbers && (info.constants.empty() || getBounds(info, device));
     bool scales = info.opFunc == ::spyre::OpFunc::Mul && device.getInputs().size() == 2 &&
                   isPowerOfTwo(device.getInputs()[1]);
     if (isCopy)
@@ -147,11 +167,20 @@ Value ExactArguments::getExact(Value value) {
       operands.push_back(keeps ? operand : getExact(operand));
     }
     rewriter.setInsertionPointAfter(op);
-    Operation *clone = rewriter.clone(*op);
-    clone->setOperands(operands);
-    clone->getResult(0).setType(
-        RankedTensorType::get(getTensorType(value).getShape(), rewriter.getF32Type()));
-    wide = clone->getResult(0);
+    auto type = RankedTensorType::get(getTensorType(value).getShape(), rewriter.getF32Type());
+    std::optional<Bounds> bounds = device ? getBounds(getInfo(device), device) : std::nullopt;
+    if (bounds) {
+      auto scalar = [&](double number) {
+        return buildScalar(rewriter, op->getLoc(), number, rewriter.getF32Type());
+      };
+      wide = buildPointwise(rewriter, op->getLoc(), "maximum", {operands[0], scalar(bounds->low)}, type);
+      wide = buildPointwise(rewriter, op->getLoc(), "minimum", {wide, scalar(bounds->high)}, type);
+    } else {
+      Operation *clone = rewriter.clone(*op);
+      clone->setOperands(operands);
+      clone->getResult(0).setType(type);
+      wide = clone->getResult(0);
+    }
   }
   return exact[value] = wide;
 }
