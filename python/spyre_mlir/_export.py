@@ -131,6 +131,7 @@ def export(function, args, kwargs, name="main") -> Exported:
         text, located = import_graph(graph, name)
     except Exception as error:
         raise ExportError(f"torch-mlir cannot import the program: {error}") from error
+    _forget_tensors(graph)
     out_spec = program.call_spec.out_spec.children()[0]
     return Exported(text, located, in_spec=in_spec, out_spec=out_spec, **plan)
 
@@ -164,6 +165,17 @@ def _export(state, args, kwargs):
         program = torch.export.export(state, tuple(args), dict(kwargs), strict=False)
         _broadcast_copies(program)
         return program.run_decompositions(decomposition_table())
+
+
+def _forget_tensors(graph) -> None:
+    """The exporter's weak references to the weights go: with them PyTorch does not swap a tensor (swap_tensors)."""
+    for node in graph.nodes:
+        mode = getattr(node.meta.get("val"), "fake_mode", None)
+        if mode is not None:
+            describer = mode.fake_tensor_converter.meta_converter.describer
+            for name in ("lookup_tensor", "lookup_storage"):
+                getattr(describer, name, {}).clear()
+            return
 
 
 def _has_open_sizes(program) -> bool:
