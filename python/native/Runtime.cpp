@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "spyre/Runtime/Checksum.h"
 #include "spyre/Runtime/ProgramSession.h"
 
 #include <nanobind/nanobind.h>
@@ -26,6 +27,7 @@
 #include <atomic>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -247,13 +249,16 @@ public:
       function(nb::str(invocation.call.function.c_str()), arguments, outputs);
       return std::nullopt;
     } catch (const nb::python_error &error) {
-      // Without the traceback: the call's own place is the program's to say.
+      raised = nb::borrow(error.value());
       return nb::cast<std::string>(nb::str(error.type().attr("__name__"))) + ": " +
              nb::cast<std::string>(nb::str(error.value()));
     } catch (const std::exception &error) {
       return error.what();
     }
   }
+
+  /// What the last failed call raised; it is the caller's then. Needs the GIL.
+  nb::object takeRaised() { return std::exchange(raised, nb::object()); }
 
 private:
   static nb::str getName(HostType type) {
@@ -288,6 +293,7 @@ private:
   }
 
   nb::object function;
+  nb::object raised;
 };
 
 class NativeProgram {
@@ -403,6 +409,7 @@ public:
       inputs.push_back(&held.back().get());
     }
     std::optional<RunError> failure;
+    nb::object raised; // by an operation on the host
     std::vector<HostTensor> outputs;
     RunNumbers numbers;
     std::vector<Report> reports;
@@ -417,11 +424,17 @@ public:
       if (checked)
         emulator.setMaxReports(kept + kMaxReports);
       failure = session->run(inputs, outputs, policy, &numbers);
+      if (failure && host) {
+        nb::gil_scoped_acquire acquire;
+        raised = host->takeRaised();
+      }
       if (checked) {
         reports.assign(emulator.getReports().begin() + kept, emulator.getReports().end());
         numReports = emulator.getNumReports() - before;
       }
     }
+    if (failure && raised)
+      raiseFromHost(raised, failure->message);
     if (failure)
       raise(*failure);
     if (numReports > 0)
@@ -440,6 +453,19 @@ public:
 private:
   static constexpr size_t kMaxReports = 100;
 
+  /// What an operation on the host has raised, as it would in PyTorch; which one and where
+  /// is its cause. The package's own exceptions say themselves what is wrong.
+  [[noreturn]] static void raiseFromHost(const nb::object &raised, const std::string &message) {
+    nb::module_ errors = nb::module_::import_("spyre_mlir.errors");
+    if (nb::isinstance(raised, errors.attr("SpyreError")))
+      raise("ExecutionError", message);
+    nb::object cause = errors.attr("ExecutionError")(nb::str(message.c_str(), message.size()));
+    cause.attr("__cause__") = raised.attr("__cause__");
+    raised.attr("__cause__") = cause;
+    PyErr_SetObject(raised.type().ptr(), raised.ptr());
+    throw nb::python_error();
+  }
+
   [[noreturn]] static void raiseReports(const std::vector<Report> &reports, int64_t numReports) {
     nb::list list;
     for (const Report &report : reports) {
@@ -456,7 +482,7 @@ private:
   }
 
   std::shared_ptr<NativeDevice> device;
-  std::unique_ptr<HostFunctions> host;
+  std::unique_ptr<PythonHost> host;
   NumberPolicy policy;
   std::unique_ptr<LoadedProgram> loaded;
   std::unique_ptr<ProgramSession> session;
@@ -523,6 +549,17 @@ NB_MODULE(_runtime, m) {
       .def("shared_arrays", &getSharedArrays,
            "(layout, bytes, programs, other layouts of the same array) of what programs share.")
       .def("counters", &getCounters, "What the device has counted since it was made.");
+  nb::class_<ChecksumTable>(m, "Checksums", "Blocks of memory with the sums that they had.")
+      .def(nb::init<size_t>(), "samples"_a = 0)
+      .def(
+          "set",
+          [](ChecksumTable &table, size_t index, uintptr_t address, size_t size) {
+            table.set(index, reinterpret_cast<const void *>(address), size);
+          },
+          "index"_a, "address"_a, "size"_a, nb::call_guard<nb::gil_scoped_release>(),
+          "Block `index` is this memory from now on, as it is now; size 0: none.")
+      .def("changed", &ChecksumTable::findChanged, nb::call_guard<nb::gil_scoped_release>(),
+           "Numbers of the blocks that hold something else than when they were set.");
   nb::class_<NativeProgram>(m, "Program", "A program directory on a device.")
       .def(nb::init<const std::string &, std::shared_ptr<NativeDevice>, nb::object>(),
            "directory"_a, "device"_a, "host"_a = nb::none())

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import pathlib
 import time
@@ -26,6 +27,7 @@ from ._numbers import Guard  # noqa: E402
 from ._options import Options, make_device  # noqa: E402
 from ._options import make as _make_options  # noqa: E402
 from ._program import ArraySpec, CompiledProgram, Convention, load_convention  # noqa: E402
+from ._weights import FixedWeights  # noqa: E402
 from .errors import (  # noqa: E402
     ArgumentError,
     CheckError,
@@ -97,9 +99,12 @@ def _check_host_calls(native):
 
 
 def _open(
-    directory: Directory, options: Options, convention=None, weights=(), stats=None, host=None, note=None
+    directory: Directory, options: Options, convention=None, weights=None, stats=None, host=None, note=None
 ) -> CompiledProgram:
-    """host(weights, inputs): all results by PyTorch, or None; note(reason) is told of each call that it computes."""
+    """weights: what holds them (_weights.py); None: the directory has them.
+
+    host(weights, inputs): all results by PyTorch, or None; note(reason) is told of each call that it computes.
+    """
     from . import _runtime
 
     began = time.perf_counter()
@@ -108,7 +113,9 @@ def _open(
     if native.host_calls and options.has_torch():
         _check_host_calls(native)
     if convention is None:
-        convention, weights = load_convention(directory.path, native)
+        convention, tensors = load_convention(directory.path, native)
+        weights = FixedWeights(tensors)
+        options = dataclasses.replace(options, weights="versions")  # nobody else has these tensors
     program = CompiledProgram(
         directory,
         device,
@@ -118,6 +125,8 @@ def _open(
         {**directory.stats, **(stats or {})},
         shows_progress(options),
         lambda inputs, outputs: Guard(options, native, inputs, outputs, host, note),
+        # A device that computes nothing has no numbers that could be wrong.
+        "versions" if options.count_only else options.weights,
     )
     program._stats["load_s"] = time.perf_counter() - began
     return program
@@ -145,13 +154,12 @@ def compile(function, *example_args, example_kwargs: dict | None = None, **optio
         exported.outputs,
         exported.mutations,
     )
-    weights = exported.weights
     return _compile_text(
         exported.text,
         chosen,
-        range(len(weights)),
+        range(len(exported.weight_names)),
         exported.located,
-        lambda directory: _open(directory, chosen, convention, weights, stats, exported.host),
+        lambda directory: _open(directory, chosen, convention, exported.weights, stats, exported.host),
     )
 
 

@@ -18,6 +18,7 @@ import warnings
 import torch
 from torch.utils import _pytree
 
+from ._state import TracedState, kept
 from .errors import ExportError
 
 # Operations that the compiler lowers better than their decompositions.
@@ -33,6 +34,20 @@ KEPT = (
     "scaled_dot_product_attention",
     "silu",
 )
+# Operations that refuse indices out of range, which their decompositions take or refuse in another way.
+CHECKED = (
+    "index_add",
+    "index_add_",
+    "index_copy",
+    "index_copy_",
+    "index_fill",
+    "index_fill_",
+    "multi_margin_loss",
+    "multilabel_margin_loss_forward",
+    "nll_loss2d_forward",
+    "nll_loss_forward",
+    "take",
+)
 
 
 @dataclasses.dataclass
@@ -41,7 +56,7 @@ class Exported:
 
     text: str
     located: object  # () -> the text with source locations
-    weights: list  # tensors of the first arguments
+    weights: object  # what holds the tensors of the first arguments (_weights.HeldWeights)
     weight_names: list
     constants: dict  # position among the call's leaves -> the value that the program was made for
     in_spec: object
@@ -56,19 +71,10 @@ class Exported:
 def decomposition_table():
     from torch_mlir.extras.fx_decomp_util import get_decomposition_table
 
-    kept = {getattr(torch.ops.aten, name) for name in KEPT}
+    kept = {getattr(torch.ops.aten, name) for name in KEPT + CHECKED}
     return {
         op: how for op, how in get_decomposition_table().items() if getattr(op, "_overloadpacket", None) not in kept
     }
-
-
-class _Function(torch.nn.Module):
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def forward(self, *args, **kwargs):
-        return self.function(*args, **kwargs)
 
 
 def _keep_lines(function):
@@ -80,6 +86,7 @@ def _keep_lines(function):
 
 def _check_devices(module, leaves):
     for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
+        name = module.original_name(name)
         if tensor.device.type != "cpu":
             hint = (
                 ": it has no values; make it with module.to_empty(device='cpu') and load its state first"
@@ -116,32 +123,77 @@ def export(function, args, kwargs, name="main") -> Exported:
         import torch_mlir  # noqa: F401 - before the work of exporting
     except ImportError as error:
         raise ExportError(f"importing PyTorch programs needs torch-mlir: {error}") from error
-    module = function if isinstance(function, torch.nn.Module) else _Function(function)
     _keep_lines(function)
     leaves, in_spec = _pytree.tree_flatten((tuple(args), dict(kwargs)))
-    _check_devices(module, leaves)
-    try:
-        with warnings.catch_warnings(), torch.no_grad():
-            warnings.simplefilter("ignore")
-            program = torch.export.export(module, tuple(args), dict(kwargs), strict=False)
-            _broadcast_copies(program)
-            program = program.run_decompositions(decomposition_table())
-    except Exception as error:
-        raise ExportError(f"torch.export has no program for it: {error}") from error
-    graph, plan = _prepare(program, module, leaves)
+    with kept(function):
+        state, program = _trace(function, args, kwargs, leaves)
+    graph, plan = _prepare(program, state, leaves)
     try:
         text, located = import_graph(graph, name)
     except Exception as error:
         raise ExportError(f"torch-mlir cannot import the program: {error}") from error
-    return Exported(
-        text, located, in_spec=in_spec, out_spec=program.call_spec.out_spec, host=_host_of(program.graph_module), **plan
-    )
+    _forget_tensors(graph)
+    out_spec = program.call_spec.out_spec.children()[0]
+    host = _host_of(program.graph_module)
+    return Exported(text, located, in_spec=in_spec, out_spec=out_spec, host=host, **plan)
 
 
 def _host_of(module):
     """The graph as it was imported, as a function of weights and inputs. It holds no weights."""
     module.recompile()
     return lambda weights, inputs: module(*weights, *inputs)
+
+
+def _trace(function, args, kwargs, leaves):
+    """(state, program). Tensors whose values tracing needs (sizes, mostly integers) stay constants."""
+    failure = None
+    for lifts in (lambda tensor: True, lambda tensor: tensor.is_floating_point(), lambda tensor: False):
+        state = TracedState(function, lifts)
+        _check_devices(state, leaves)
+        try:
+            program = _export(state, args, kwargs)
+            if state.found.apart:
+                state = TracedState(function, lifts, state.found.apart)
+                program = _export(state, args, kwargs)
+        except Exception as error:  # noqa: BLE001
+            failure = failure or error
+            if not state.slots:
+                break
+            continue
+        if state.slots and _has_open_sizes(program):  # made of values of state
+            continue
+        state.check()
+        return state, program
+    raise ExportError(f"torch.export has no program for it: {failure}") from failure
+
+
+def _export(state, args, kwargs):
+    with warnings.catch_warnings(), torch.no_grad():
+        warnings.simplefilter("ignore")
+        program = torch.export.export(state, tuple(args), dict(kwargs), strict=False)
+        _broadcast_copies(program)
+        return program.run_decompositions(decomposition_table())
+
+
+def _forget_tensors(graph) -> None:
+    """The exporter's weak references to the weights go: with them PyTorch does not swap a tensor (swap_tensors)."""
+    for node in graph.nodes:
+        mode = getattr(node.meta.get("val"), "fake_mode", None)
+        if mode is not None:
+            describer = mode.fake_tensor_converter.meta_converter.describer
+            for name in ("lookup_tensor", "lookup_storage"):
+                getattr(describer, name, {}).clear()
+            return
+
+
+def _has_open_sizes(program) -> bool:
+    values = (node.meta.get("val") for node in program.graph.nodes)
+    tensors = [leaf for value in values for leaf in _pytree.tree_leaves(value)]
+    return any(
+        isinstance(leaf, torch.SymInt)
+        or (isinstance(leaf, torch.Tensor) and any(isinstance(size, torch.SymInt) for size in leaf.shape))
+        for leaf in tensors
+    )
 
 
 def _broadcast_copies(program):
@@ -163,7 +215,7 @@ def _broadcast_copies(program):
     program.graph_module.recompile()
 
 
-def _prepare(program, module, leaves):
+def _prepare(program, state, leaves):
     """The graph that is imported, with weights first, and the plan of its arguments and results."""
     from torch.export.graph_signature import InputKind, OutputKind, TensorArgument
 
@@ -171,22 +223,18 @@ def _prepare(program, module, leaves):
     graph = program.graph_module.graph
     nodes = {node.name: node for node in graph.nodes}
     placeholders = [node for node in graph.nodes if node.op == "placeholder"]
-    own = dict(module.named_parameters(remove_duplicate=False)) | dict(module.named_buffers(remove_duplicate=False))
-    weights, names, constants, weight_of, leaf = [], [], {}, {}, 0
+    weights, constants, weight_of, leaf = [], {}, {}, 0
     inputs_of = {}
     dropped = []
     written = {spec.target for spec in signature.output_specs if spec.kind == OutputKind.BUFFER_MUTATION}
+    state.check_apart(written)
     for node, spec in zip(placeholders, signature.input_specs):
         if spec.kind in (InputKind.PARAMETER, InputKind.BUFFER):
             if not node.users and spec.target not in written:
                 dropped.append(node)
                 continue
-            tensor = own.get(spec.target)
-            if tensor is None:
-                tensor = program.state_dict.get(spec.target, program.constants.get(spec.target))
             weight_of[spec.target] = len(weights)
-            weights.append(tensor.detach())
-            names.append(spec.target)
+            weights.append(spec.target)
         elif spec.kind == InputKind.CONSTANT_TENSOR:
             # The importer makes a literal of an attribute that it meets.
             attribute = "_spyre_" + node.name
@@ -206,36 +254,44 @@ def _prepare(program, module, leaves):
         else:
             raise ExportError(f"an input of kind {spec.kind.name} cannot be passed to the device: {spec.target}")
     output = next(node for node in reversed(graph.nodes) if node.op == "output")
-    results, outputs, mutations = [], [], []
-    for spec in signature.output_specs:
+    results, outputs, mutations, index_of, places = [], [], [], {}, []
+    returned = program.call_spec.out_spec.children()[0].num_leaves
+    for node, spec in zip(output.args[0], signature.output_specs):
+        is_result = spec.kind == OutputKind.USER_OUTPUT
         if not isinstance(spec.arg, TensorArgument):
-            if spec.kind != OutputKind.USER_OUTPUT or not hasattr(spec.arg, "value"):
+            if not is_result or not hasattr(spec.arg, "value"):
                 raise ExportError(f"a result that is no tensor cannot be computed: {spec.arg}")
             outputs.append(("constant", spec.arg.value))
             continue
         index = len(results)
-        results.append(nodes[spec.arg.name])
-        if spec.kind == OutputKind.USER_OUTPUT:
+        if is_result and len(outputs) == returned:  # a new tensor for places of the state
+            slots = state.found.replaced[len(places)]
+            index = index_of.get(node, index)  # what is a result, too, is one tensor
+            mutations.append((index, ("slot", (weight_of.get(slots[0].buffer), len(places)))))
+            places.append(slots)
+        elif is_result:
             outputs.append(("result", index))
+            index_of[node] = index
         elif spec.kind == OutputKind.BUFFER_MUTATION:
-            mutations.append((index, ("weight", weight_of.get(spec.target, spec.target))))
+            if spec.target not in weight_of:
+                raise ExportError(f"the buffer '{state.original_name(spec.target)}' is changed and no argument")
+            state.check_buffer(spec.target, node)
+            mutations.append((index, ("weight", weight_of[spec.target])))
         elif spec.kind == OutputKind.USER_INPUT_MUTATION:
             mutations.append((index, ("input", inputs_of[spec.target])))
         else:
             raise ExportError(f"a result of kind {spec.kind.name} is not supported")
+        if index == len(results):
+            results.append(node)
     if not results:
         raise ExportError("the function has no result that is a tensor")
-    output.args = (
-        tuple(
-            output.args[0][i] for i, spec in enumerate(signature.output_specs) if isinstance(spec.arg, TensorArgument)
-        ),
-    )
+    output.args = (tuple(results),)
     for node in dropped:
         if not node.users:
             graph.erase_node(node)
     return graph, {
-        "weights": weights,
-        "weight_names": names,
+        "weights": state.hold(weights, places),
+        "weight_names": [state.original_name(name) for name in weights],
         "constants": constants,
         "outputs": outputs,
         "mutations": mutations,

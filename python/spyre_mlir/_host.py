@@ -16,6 +16,10 @@ import importlib
 import warnings
 
 import torch
+from torch.utils import _pytree
+
+from ._collectives import is_collective, wait_for
+from .errors import ExecutionError
 
 _SCALAR_TYPES = {
     0: torch.uint8, 1: torch.int8, 2: torch.int16, 3: torch.int32, 4: torch.int64, 5: torch.float16,
@@ -67,11 +71,12 @@ class _Operator:
         packet = getattr(getattr(torch.ops, namespace), base)
         self.function = getattr(packet, overload or "default")
         self.arguments = self.function._schema.arguments
+        self.is_collective = is_collective(self.function)
         self.converters = [_converter(argument) for argument in self.arguments]
 
     def __call__(self, values):
         if len(values) > len(self.arguments):
-            raise TypeError(f"{len(values)} arguments for {self.function._schema}")
+            raise ExecutionError(f"{len(values)} arguments for {self.function._schema}")
         positional, keywords = [], {}
         for value, argument, convert in zip(values, self.arguments, self.converters):
             if convert is not None:
@@ -130,7 +135,14 @@ def call(function, arguments, outputs):
     with torch.no_grad(), warnings.catch_warnings():
         # NumPy shows memory that must not be written, and operators do not.
         warnings.simplefilter("ignore")
-        results = _operator(function)([_value(argument) for argument in arguments])
+        operator = _operator(function)
+        values = [_value(argument) for argument in arguments]
+        results = operator(values)
+        if operator.is_collective:
+            # What goes on is waited for here: the tensors are copied, and these ones seen by nobody else.
+            for tensor in _pytree.tree_leaves((results, values)):
+                if isinstance(tensor, torch.Tensor):
+                    wait_for(torch, tensor)
         for array, dtype, number, item in outputs:
             if item >= 0:
                 value = results[number][item] if isinstance(results, tuple) else results[item]
@@ -147,7 +159,7 @@ def call(function, arguments, outputs):
             )
             is_exact = value.is_floating_point() or value.is_complex()
             if value.shape != target.shape or (value.dtype != target.dtype and not (same_kind and is_exact)):
-                raise RuntimeError(
+                raise ExecutionError(
                     f"{function} gives {value.dtype} {list(value.shape)}, the program wants {target.dtype} {list(target.shape)}"
                 )
             target.copy_(value)

@@ -24,6 +24,9 @@ class Options:
     host: who computes what the device cannot: "torch" (PyTorch's own kernels; without PyTorch, as "table"),
     "table" (the runtime's functions only; the rest is refused), "none" (all of it is refused).
     exact_arguments: float16 arguments are float32 on the device where their last bit decides.
+    weights: how a weight that was written to is noticed where PyTorch counts no change of it (writes through
+    `.data`, memory shared with NumPy, tensors of inference mode): "checked" (its bytes are summed before each
+    call), "sampled" (64 words of it are), "versions" (not at all, but by refresh_weights()).
     check: checked mode, whose reports raise CheckError; count_only: the null device, which counts
     and computes nothing; threads: 0 is one a processor. cache: True, False, or a folder.
     nonfinite, out_of_range: what becomes of a call with NaNs, and of one with numbers beyond the device's
@@ -38,6 +41,7 @@ class Options:
     superdsc_form: str = "2026-08"
     host: str = "torch"
     exact_arguments: bool = True
+    weights: str = "checked"
     report: str = ""
     dump_stages: str = ""
     check: bool = False
@@ -72,6 +76,8 @@ class Options:
             raise OptionError(f"opt_level={self.opt_level}: optimisation levels are 0 to 3")
         if self.host not in ("torch", "table", "none"):
             raise OptionError(f"host={self.host!r}: 'torch', 'table' or 'none' wanted")
+        if self.weights not in ("checked", "sampled", "versions"):
+            raise OptionError(f"weights={self.weights!r}: 'checked', 'sampled' or 'versions' wanted")
 
     def has_torch(self) -> bool:
         """Whether PyTorch runs host calls."""

@@ -19,13 +19,16 @@ import json
 import logging
 import operator
 import threading
+import weakref
 
 import torch
 
+from ._collectives import is_collective
 from ._compile import Directory
 from ._compile import compile_text as _compile_text
 from ._cut import PART, parts_of, with_parts
 from ._options import Options
+from ._weights import FixedWeights
 from .errors import ArgumentError, CompileError, Diagnostic, LoadError
 
 _log = logging.getLogger("spyre_mlir")
@@ -135,6 +138,8 @@ def _why_not(node) -> str | None:
         return None
     if not isinstance(target, torch._ops.OpOverload):
         return "it is no operator of PyTorch"
+    if is_collective(target):
+        return "it is a collective, whose results are waited for as they are"
     value = node.meta.get("val")
     if not _tensors(value):
         return "its result is no tensor"
@@ -147,25 +152,6 @@ def _why_not(node) -> str | None:
     return None
 
 
-class _Weight:
-    """A weight as it was bound. PyTorch counts changes in place, but not those through `.data`: samples tell of them."""
-
-    SAMPLES = 64
-
-    def __init__(self, tensor):
-        self.tensor = tensor
-        size = tensor.numel()
-        self.places = torch.linspace(0, max(size - 1, 0), min(size, self.SAMPLES), dtype=torch.float64).long()
-        self.samples = self._take()
-
-    def _take(self):
-        tensor = self.tensor.detach()
-        if tensor.element_size() == 1 and tensor.is_floating_point():
-            tensor = tensor.view(torch.uint8)
-        return torch.take(tensor, self.places)
-
-    def is_same(self, tensor) -> bool:
-        return tensor is self.tensor and torch.equal(self._take(), self.samples)
 
 
 class _Part(torch.nn.Module):
@@ -186,9 +172,9 @@ class _Part(torch.nn.Module):
         self.weights = weights
         self.others = [i for i in range(len(graph.find_nodes(op="placeholder"))) if i not in weights]
         self.shapes = shapes
-        self.bound: list[_Weight] = []
         self.program = None
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
+        _parts.add(self)
         steps = json.loads(self.directory.describe())["steps"]
         self.launches = sum(step["step"] == "launch" for step in steps)
         self.called = {}  # number of a node that the host computes -> why, once a call
@@ -203,8 +189,7 @@ class _Part(torch.nn.Module):
         from ._program import Convention
 
         names = [f"weight {i}" for i in range(len(self.weights))]
-        weights = [tensor.detach() for tensor in tensors]
-        return _open(self.directory, self.options, Convention(names), weights, host=self._compute, note=self.note)
+        return _open(self.directory, self.options, Convention(names), FixedWeights(tensors), host=self._compute, note=self.note)
 
     def _compute(self, weights, inputs):
         """The part by PyTorch."""
@@ -212,19 +197,15 @@ class _Part(torch.nn.Module):
         return self._on_host()(*(order[i] for i in range(len(order))))
 
     def _bind(self, tensors):
-        """Only what changed is copied to the device; what changed in place is the program's to notice."""
-        if self.program is None:
-            try:
-                self.program = self._open(tensors)
-            except LoadError:  # the cache's entry is gone
-                self.directory = self.make(dataclasses.replace(self.options, cache=False))
-                self.program = self._open(tensors)
-            self.bound = [_Weight(tensor) for tensor in tensors]
+        """Only what changed is copied to the device: the program notices it."""
+        if self.program is not None:
+            self.program.weights.give(tensors)
             return
-        for i, tensor in enumerate(tensors):
-            if not self.bound[i].is_same(tensor):
-                self.program.rebind(i, tensor.detach())
-                self.bound[i] = _Weight(tensor)
+        try:
+            self.program = self._open(tensors)
+        except LoadError:  # the cache's entry is gone
+            self.directory = self.make(dataclasses.replace(self.options, cache=False))
+            self.program = self._open(tensors)
 
     def _on_host(self):
         with self.lock:
@@ -234,15 +215,28 @@ class _Part(torch.nn.Module):
 
     def forward(self, *args):
         try:
+            # The same graph may be called with other weights at the same time.
             with self.lock:
                 self._bind([args[i] for i in self.weights])
-            results = self.program(*(args[i] for i in self.others))
+                results = self.program(*(args[i] for i in self.others))
         except ArgumentError as error:
             # Values that the device cannot hold (integers of 64 bits): the host can.
             _log.info("a part of the graph runs on the host this time: %s", error)
             return self._on_host()(*args)
         results = results if isinstance(results, tuple) else (results,)
         return tuple(_with_strides(result, *shape) for result, shape in zip(results, self.shapes))
+
+
+# Those that are alive: refresh_weights is for all.
+_parts: weakref.WeakSet = weakref.WeakSet()
+
+
+def refresh_weights() -> None:
+    """Has the next call of each compiled graph copy its weights to the device again."""
+    for part in list(_parts):
+        with part.lock:
+            if part.program is not None:
+                part.program.refresh_weights()
 
 
 def _with_strides(tensor, shape, stride):

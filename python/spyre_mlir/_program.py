@@ -3,8 +3,7 @@
 # Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
 # Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# A program knows which of its arguments are weights (bound once, copied in again when a
-# tensor has been changed in place) and how a call's tensors become arguments. A tensor
+# A program knows which of its arguments are weights (_weights.py) and how a call's tensors become arguments. A tensor
 # that is dense and of the right type is passed as its address; what is not is made so.
 """CompiledProgram."""
 
@@ -21,8 +20,10 @@ import time
 import numpy as np
 
 from ._cache import remove_tree
+from ._collectives import is_pending, settle
 from ._compile import progress
 from ._shared import identity_of
+from ._weights import FixedWeights, WeightTracker
 from .errors import ArgumentError, LoadError, SpyreError
 
 # Formats that NumPy lacks cross as their bits.
@@ -71,6 +72,8 @@ class _Taker:
         if torch is not None and isinstance(value, torch.Tensor):
             if self.torch_dtype is None:
                 self.torch_dtype = getattr(torch, self.spec.dtype)
+            if type(value) is not torch.Tensor and hasattr(value, "trigger_wait"):  # of a functional collective
+                value = value.trigger_wait()
             if value.dtype is not self.torch_dtype or value.shape != self.shape:
                 self._refuse(f"{str(value.dtype).removeprefix('torch.')} {list(value.shape)}")
             if not value.is_cpu:
@@ -107,6 +110,7 @@ class Convention:
     in_spec: object = None
     out_spec: object = None
     outputs: list = dataclasses.field(default_factory=list)  # ("result", i) or ("constant", value)
+    # (result, what it goes to): ("input", leaf), ("weight", i) in place, ("slot", (weight or None, slot)) instead
     mutations: list = dataclasses.field(default_factory=list)
 
 
@@ -114,13 +118,22 @@ class CompiledProgram:
     """A program on a device. Call it with tensors or arrays; calls from several threads take turns."""
 
     def __init__(
-        self, directory, device, native, convention=None, weights=(), stats=None, shows_progress=False, guard=None
+        self,
+        directory,
+        device,
+        native,
+        convention=None,
+        weights=None,
+        stats=None,
+        shows_progress=False,
+        guard=None,
+        weight_checks="checked",
     ):
         self._directory = directory
         self._device = device
         self._native = native
         self._convention = convention
-        self._weights = list(weights)
+        self.weights = weights if weights is not None else FixedWeights(())
         self._shows_progress = shows_progress
         self._stats = stats or {}
         self._run_s = 0.0
@@ -139,18 +152,13 @@ class CompiledProgram:
         self._taken = self.inputs[len(names) :]
         self._padding = [None] * len(names)
         self._flat = self._is_flat()
-        self._versions = []
         self._shared = [None] * len(names)  # what the programs' weights are known by, alive as long as they are used
-        self._bind_all()
+        self._tracker = WeightTracker(self._bind, weight_checks)
+        tensors = self.weights.tensors()
+        self._has_weights = bool(tensors)
+        self._tracker.copy_all(tensors)
 
     # --- weights ---------------------------------------------------------------
-
-    def _bind_all(self):
-        for i, tensor in enumerate(self._weights):
-            # Inference tensors cannot be changed in place outside inference mode, and do not count changes.
-            self._versions.append(None if tensor.is_inference() else tensor._version)
-            self._bind(i, tensor)
-        self._tracked = [(i, tensor) for i, tensor in enumerate(self._weights) if self._versions[i] is not None]
 
     def _bind(self, index, tensor):
         address, keep = self._takers[index].take(sys.modules.get("torch"), tensor)
@@ -158,21 +166,10 @@ class CompiledProgram:
         self._guard.bound(index, self._native.bind(index, address, shared.key))
         del keep
 
-    def _refresh(self):
-        """Copies in again what has been changed in place since."""
+    def refresh_weights(self) -> None:
+        """Has the next call copy all weights to the device again."""
         with self._binding:
-            for i, tensor in self._tracked:
-                if tensor._version != self._versions[i]:
-                    self._versions[i] = tensor._version
-                    self._bind(i, tensor)
-
-    def rebind(self, index: int, tensor) -> None:
-        """Weight number `index` is this tensor from now on."""
-        with self._binding:
-            self._weights[index] = tensor
-            self._versions[index] = None if tensor.is_inference() else tensor._version
-            self._bind(index, tensor)
-            self._tracked = [(i, weight) for i, weight in enumerate(self._weights) if self._versions[i] is not None]
+            self._tracker.forget()
 
     # --- calls -----------------------------------------------------------------
 
@@ -217,11 +214,12 @@ class CompiledProgram:
                 f"{len(tensors)} arguments given, the program takes {len(self._taken)}: "
                 + ", ".join(map(str, self._taken))
             )
-        for i, tensor in self._tracked:
-            if tensor._version != self._versions[i]:
-                self._refresh()
-                break
+        if self._has_weights:
+            with self._binding:
+                self._tracker.copy_changed(self.weights.tensors())
         torch = sys.modules.get("torch")
+        if is_pending():
+            tensors = settle(torch, self._taken, tensors, self._device.checked)
         given, alive = list(self._padding), []
         for taker, value in zip(self._takers[len(given) :], tensors):
             address, keep = taker.take(torch, value)
@@ -272,7 +270,7 @@ class CompiledProgram:
             if not isinstance(value, (torch.Tensor, np.ndarray)):
                 value = torch.from_dlpack(value)
             inputs.append(value if isinstance(value, torch.Tensor) else self._to_torch(torch, spec, value))
-        return [_bits_of(result) for result in self._guard.compute(self._weights, inputs)]
+        return [_bits_of(result) for result in self._guard.compute(self.weights.tensors(), inputs)]
 
     def _to_torch(self, torch, spec, array):
         tensor = torch.from_numpy(array)
@@ -299,7 +297,11 @@ class CompiledProgram:
             value = results[index]
             if isinstance(value, np.ndarray):
                 value = self._to_torch(torch, self.outputs[index], value)
-            holder = self._weights[target] if kind == "weight" else leaves[target]
+            if kind == "slot":
+                weight, number = target
+                self.weights.put(weight, number, value)
+                continue
+            holder = self.weights.tensors()[target] if kind == "weight" else leaves[target]
             with torch.no_grad():
                 if isinstance(holder, torch.Tensor):
                     holder.copy_(value)
@@ -378,7 +380,7 @@ class CompiledProgram:
         if self._convention is not None:
             (new / _CONVENTION).write_text(json.dumps(_convention_to_json(self._convention)))
             weights = {}
-            for i, tensor in enumerate(self._weights):
+            for i, tensor in enumerate(self.weights.tensors()):
                 weights[f"in{i}"] = _bits_of(tensor)
             np.savez(new / _WEIGHTS, **weights)
         if target.exists():

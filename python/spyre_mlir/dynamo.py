@@ -24,7 +24,9 @@ from torch.fx.node import map_arg
 from torch.utils import _pytree
 
 from ._options import make as _make_options
-from ._partition import PartitionedGraph, Placement
+from ._partition import PartitionedGraph, Placement, refresh_weights
+
+__all__ = ["Placement", "backend", "refresh_weights", "reset_summaries", "summaries", "summary"]
 
 # Graphs whose summaries are kept, and programs of one graph with symbolic sizes.
 _MOST_SUMMARIES = 1000
