@@ -13,6 +13,7 @@ import dataclasses
 import functools
 import importlib.util
 import os
+import threading
 
 from .errors import OptionError
 
@@ -109,11 +110,32 @@ def make(options: dict) -> Options:
     return Options(**options)
 
 
-@functools.cache
+_devices: dict = {}
+_making = threading.Lock()
+
+
 def _shared_device(name: str, threads: int, seed: int):
     from . import _runtime
 
-    return _runtime.Device(name, threads=threads, seed=seed)
+    with _making:
+        if (name, threads, seed) not in _devices:
+            _devices[name, threads, seed] = _runtime.Device(name, threads=threads, seed=seed)
+        return _devices[name, threads, seed]
+
+
+def weights_on(device) -> dict:
+    """What the programs of a device share: weights and constants, and those that are there in a second layout."""
+    arrays = device.shared_arrays()
+    return {
+        "arrays": sum(others == 0 for *_, others in arrays),
+        "bytes": sum(size for _, size, *_ in arrays),
+        "more_layouts": [[layout, size] for layout, size, _, others in arrays if others],
+    }
+
+
+def shared_weights() -> list[dict]:
+    """The same for each device that programs share."""
+    return [weights_on(device) for device in list(_devices.values())]
 
 
 def make_device(options: Options):

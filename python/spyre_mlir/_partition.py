@@ -28,6 +28,7 @@ from ._compile import Directory
 from ._compile import compile_text as _compile_text
 from ._cut import PART, parts_of, with_parts
 from ._options import Options
+from ._sizes import attribute
 from ._weights import FixedWeights
 from .errors import ArgumentError, CompileError, Diagnostic, LoadError
 
@@ -250,20 +251,21 @@ def _with_strides(tensor, shape, stride):
 class PartitionedGraph:
     """A graph with static sizes as a function; `placement` says what runs where.
 
-    static: positions of the arguments that are parameters and buffers.
+    module: has the graph's attributes. static: positions of the arguments that are parameters and buffers.
     """
 
-    def __init__(self, graph: torch.fx.GraphModule, options: Options, static=frozenset()):
+    def __init__(self, module: torch.nn.Module, graph: torch.fx.Graph, options: Options, static=frozenset()):
         self.options = options
         self.placement = Placement()
-        views = _give_results_views(graph.graph)
-        self.nodes = [node for node in graph.graph.nodes if node.op == "call_function"]
+        self.attributes = {node.target: attribute(module, node.target) for node in graph.find_nodes(op="get_attr")}
+        views = _give_results_views(graph)
+        self.nodes = [node for node in graph.nodes if node.op == "call_function"]
         for number, node in enumerate(self.nodes):
             node.meta["spyre_number"] = number
-        placeholders = graph.graph.find_nodes(op="placeholder")
+        placeholders = graph.find_nodes(op="placeholder")
         for position, node in enumerate(placeholders):
             node.meta["spyre_static"] = position in static
-        for node in graph.graph.find_nodes(op="get_attr"):
+        for node in graph.find_nodes(op="get_attr"):
             node.meta["spyre_static"] = True
         self.host = dict.fromkeys(views, "it is a view of a result")  # node outside of programs -> why
         self.called = {}  # node that a program has the host compute -> why, once a call
@@ -286,8 +288,7 @@ class PartitionedGraph:
     def _is_on_device(self, node) -> bool:
         return node not in self.host
 
-    def _cut(self, module):
-        graph = module.graph
+    def _cut(self, graph):
         for _ in range(_MOST_ROUNDS):
             fused, parts = with_parts(graph, self._without_moves(graph))
             refused = False
@@ -311,14 +312,13 @@ class PartitionedGraph:
                             )
             if not refused:
                 self.called = {self.nodes[number]: reasons for number, reasons in called.items()}
-                for call, part in made.items():
-                    module.add_module(call.target, part)
                 self.placement.device_parts = len(made)
-                return torch.fx.GraphModule(module, fused)
+                return torch.fx.GraphModule(
+                    {**self.attributes, **{call.target: part for call, part in made.items()}}, fused
+                )
         for node in self.nodes:
             self.host.setdefault(node, "its part of the graph could not be compiled")
-        module.recompile()
-        return module
+        return torch.fx.GraphModule(self.attributes, graph)
 
     def _without_moves(self, graph) -> dict:
         """Levels of the nodes; parts that only move data are the host's by then."""

@@ -22,6 +22,7 @@ import numpy as np
 from ._cache import remove_tree
 from ._collectives import is_pending, settle
 from ._compile import progress
+from ._options import weights_on
 from ._shared import identity_of
 from ._weights import FixedWeights, WeightTracker
 from .errors import ArgumentError, LoadError, SpyreError
@@ -325,7 +326,7 @@ class CompiledProgram:
             "host_calls": dict(self._native.host_calls),
             "numbers": self._guard.stats,
             "host_reasons": [list(entry) for entry in self._native.host_reasons],
-            "shared_weights": _shared_weights(self._device),
+            "shared_weights": weights_on(self._device),
             "run_s": self._run_s,
             "runs": self._runs,
         }
@@ -398,16 +399,6 @@ def _bits_of(tensor):
     if name in _BITS:
         return tensor.view(torch.int16 if tensor.element_size() == 2 else torch.uint8).numpy().view(_BITS[name])
     return tensor.numpy()
-
-
-def _shared_weights(device) -> dict:
-    """What the programs of a device share: weights and constants, and those that are there in a second layout."""
-    arrays = device.shared_arrays()
-    return {
-        "arrays": sum(others == 0 for *_, others in arrays),
-        "bytes": sum(size for _, size, *_ in arrays),
-        "more_layouts": [[layout, size] for layout, size, _, others in arrays if others],
-    }
 
 
 def _convention_to_json(convention):

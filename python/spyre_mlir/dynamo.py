@@ -20,17 +20,22 @@ import torch
 from torch._dynamo import register_backend
 from torch._dynamo.backends.common import aot_autograd
 from torch._guards import TracingContext
-from torch.fx.node import map_arg
-from torch.utils import _pytree
 
+from . import _native
 from ._options import make as _make_options
+from ._options import shared_weights
 from ._partition import PartitionedGraph, Placement, refresh_weights
+from ._sizes import with_sizes_of
 
 __all__ = ["Placement", "backend", "refresh_weights", "reset_summaries", "summaries", "summary"]
 
-# Graphs whose summaries are kept, and programs of one graph with symbolic sizes.
+# Graphs whose summaries are kept.
 _MOST_SUMMARIES = 1000
+# Programs of one graph with symbolic sizes; and calls after which one that had none of them is dropped,
+# unless it is among the few that were used last.
 _MOST_SIZES = 64
+_UNUSED_CALLS = 1000
+_FEW_SIZES = 8
 
 _summaries: collections.deque[Placement] = collections.deque(maxlen=_MOST_SUMMARIES)
 
@@ -58,6 +63,11 @@ def summary() -> str:
     lines = [f"{len(_summaries)} graphs: {device} operations on the device ({share}), {host} on the host"]
     lines += [f"  {count:4} x {operation}: {reason}" for (operation, reason), count in reasons.most_common()]
     lines += [f"  {count:4} x a program was computed by PyTorch: {reason}" for reason, count in calls.most_common()]
+    for shared in shared_weights():
+        if shared["arrays"]:
+            lines.append(f"weights on the device: {shared['arrays']}, {shared['bytes'] / 2**20:.1f} MiB")
+        for layout, size in shared["more_layouts"]:
+            lines.append(f"  one more layout: {layout}, {size / 2**20:.1f} MiB")
     return "\n".join(lines)
 
 
@@ -111,7 +121,9 @@ class _PerSize:
         self.graph = graph
         self.options = options
         self.static = static
-        self.made: collections.OrderedDict = collections.OrderedDict()
+        self.made: collections.OrderedDict = collections.OrderedDict()  # sizes -> program; used last is last
+        self.used: dict = {}  # sizes -> the number of their last call
+        self.calls = 0
         self.lock = threading.Lock()
 
     def __call__(self, *args):
@@ -121,69 +133,30 @@ class _PerSize:
         with self.lock:
             made = self.made.get(key)
             if made is None:
-                made = self._specialise(args)
-                while len(self.made) >= _MOST_SIZES:
-                    self.made.popitem(last=False)
-                self.made[key] = made
+                made = self.made[key] = self._specialise(args)
             self.made.move_to_end(key)
+            self.calls += 1
+            self.used[key] = self.calls
+            self._drop_unused()
         return made(*args)
+
+    def _drop_unused(self):
+        while len(self.made) > _FEW_SIZES:
+            oldest = next(iter(self.made))
+            if len(self.made) <= _MOST_SIZES and self.calls - self.used[oldest] < _UNUSED_CALLS:
+                break
+            del self.made[oldest], self.used[oldest]
 
     def _specialise(self, args):
         from torch._dynamo.convert_frame import compile_lock
 
         # At a call: while another thread's Dynamo traces, new nodes of all graphs get its nodes' metadata.
         with compile_lock:
-            return _compile_static(_with_sizes_of(self.graph, args), self.options, self.static)
+            return _compile_static(self.graph, with_sizes_of(self.graph, args), self.options, self.static)
 
 
-def _with_sizes_of(module, args):
-    """The graph for the sizes of `args`: what is computed of sizes becomes numbers.
-
-    Not by tracing: that sets a flag of the process, under which compiled functions that other
-    threads call refuse to run.
-    """
-    from torch._subclasses import FakeTensorMode
-
-    mode = FakeTensorMode(allow_non_fake_inputs=True)
-    graph, values, nodes = torch.fx.Graph(), {}, {}
-    given = iter(args)
-
-    def add(node, made, value):
-        made.meta = {**node.meta, "val": value}
-        made.meta.pop("tensor_meta", None)  # has the sizes that were open
-        values[node], nodes[node] = value, made
-
-    def shown(value):
-        return mode.from_tensor(value) if isinstance(value, torch.Tensor) else value
-
-    for node in module.graph.nodes:
-        if node.op == "placeholder":
-            value = shown(next(given))
-            add(node, graph.placeholder(node.name), value)
-            if not isinstance(value, torch.Tensor):
-                nodes[node] = value
-        elif node.op == "get_attr":
-            add(node, graph.get_attr(node.target), shown(_attribute(module, node.target)))
-        elif node.op == "output":
-            graph.output(map_arg(node.args[0], nodes.__getitem__))
-        else:
-            numbers, keywords = (map_arg(part, values.__getitem__) for part in (node.args, node.kwargs))
-            with mode, torch.no_grad():
-                value = node.target(*numbers, **keywords)
-            if any(isinstance(leaf, torch.Tensor) for leaf in _pytree.tree_leaves(value)):
-                arguments = (map_arg(part, nodes.__getitem__) for part in (node.args, node.kwargs))
-                add(node, graph.call_function(node.target, *arguments), value)
-            else:
-                values[node] = nodes[node] = value
-    return torch.fx.GraphModule(module, graph)
-
-
-def _attribute(module, name):
-    return functools.reduce(getattr, name.split("."), module)
-
-
-def _compile_static(graph, options, static):
-    partitioned = PartitionedGraph(graph, options, static)
+def _compile_static(module, graph, options, static):
+    partitioned = PartitionedGraph(module, graph, options, static)
     _summaries.append(partitioned.placement)
     return partitioned
 
@@ -191,10 +164,12 @@ def _compile_static(graph, options, static):
 def _compile_graph(options, graph, example_inputs):
     from functorch.compile import make_boxed_func
 
+    # The cache may have the first graphs and not the next: what the compiler takes is taken at once.
+    _native.compiler()
     static = _static_positions()
     if any(map(_is_symbolic, example_inputs)) or any(_is_symbolic(node.meta.get("val")) for node in graph.graph.nodes):
         return make_boxed_func(_PerSize(graph, options, static))
-    return make_boxed_func(_compile_static(graph, options, static))
+    return make_boxed_func(_compile_static(graph, graph.graph, options, static))
 
 
 def _needs_gradients(graph, example_inputs) -> bool:
