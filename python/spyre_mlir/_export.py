@@ -20,7 +20,7 @@ import torch
 from torch.utils import _pytree
 
 from ._effects import remove_tokens
-from ._importer import CannotImport, import_graph
+from ._importer import CannotImport, fold_other_dtypes, import_graph
 from ._state import TracedState, kept
 from .errors import Diagnostic, ExportError, Place
 
@@ -288,6 +288,7 @@ def _prepare(program, state, leaves):
     for node in dropped:
         if not node.users:
             graph.erase_node(node)
+    fold_other_dtypes(graph)
     return graph, {
         "weights": state.hold(weights, places),
         "weight_names": [state.original_name(name) for name in weights],

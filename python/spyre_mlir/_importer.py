@@ -19,12 +19,12 @@ import torch
 
 from ._effects import EFFECT
 
-# PyTorch's numbers of dtypes (c10/core/ScalarType.h), for arguments. torch-mlir's differ for complex types.
+# The dtypes that programs have, by PyTorch's numbers (c10/core/ScalarType.h); torch-mlir's differ for complex types.
 _DTYPE_NUMBERS = {
     torch.uint8: 0, torch.int8: 1, torch.int16: 2, torch.int32: 3, torch.int64: 4, torch.float16: 5,
-    torch.float32: 6, torch.float64: 7, torch.complex32: 8, torch.complex64: 9, torch.complex128: 10,
+    torch.float32: 6, torch.float64: 7, torch.complex64: 9, torch.complex128: 10,
     torch.bool: 11, torch.bfloat16: 15, torch.float8_e5m2: 23, torch.float8_e4m3fn: 24,
-    torch.float8_e5m2fnuz: 25, torch.float8_e4m3fnuz: 26, torch.float8_e8m0fnu: 44,
+    torch.float8_e5m2fnuz: 25, torch.float8_e4m3fnuz: 26,
 }  # fmt: skip
 NUMBERED_DTYPES = {number: dtype for dtype, number in _DTYPE_NUMBERS.items()}
 # A complex number of its parts, by TorchScript's name.
@@ -44,6 +44,70 @@ def why_no_dtype(dtype: torch.dtype) -> str | None:
     if dtype in _DTYPE_NUMBERS:
         return None
     return f"a tensor of it has the type {str(dtype).removeprefix('torch.')}, which programs do not have"
+
+
+class _Folder:
+    """Values of nodes that no argument has a part in."""
+
+    def __init__(self, module):
+        self.module = module
+        self.values = {}
+
+    def value(self, node):
+        """The node's value; None: it is not known."""
+        if node not in self.values:
+            self.values[node] = self._compute(node)
+        return self.values[node]
+
+    def _compute(self, node):
+        if node.op == "get_attr":
+            return operator.attrgetter(node.target)(self.module)
+        target = node.target
+        is_plain = node.op == "call_function" and (
+            target is operator.getitem
+            or (
+                isinstance(target, torch._ops.OpOverload)
+                and torch.Tag.nondeterministic_seeded not in target.tags
+                and not node.meta.get(EFFECT)
+            )
+        )
+        if not is_plain or any(self.value(argument) is None for argument in node.all_input_nodes):
+            return None
+        return target(*torch.fx.map_arg(node.args, self.value), **torch.fx.map_arg(node.kwargs, self.value))
+
+
+def _why_other_dtype(node):
+    """Why the node's value can be in no program, for its dtype; None: it can."""
+    value = node.meta.get("val")
+    values = value if isinstance(value, (tuple, list)) else [value]
+    dtypes = [item.dtype for item in values if isinstance(item, torch.Tensor)]
+    return next(filter(None, map(why_no_dtype, dtypes)), None)
+
+
+def fold_other_dtypes(graph: torch.fx.Graph) -> None:
+    """Computes constants of dtypes that programs do not have (complex32, uint16) as far as what others read of them."""
+    folder = _Folder(graph.owning_module)
+    for node in list(graph.nodes):
+        reads = any(_why_other_dtype(argument) for argument in node.all_input_nodes)
+        if node.op != "call_function" or _why_other_dtype(node) or not reads or not node.users:
+            continue
+        with torch.no_grad():
+            value = folder.value(node)
+        if not isinstance(value, torch.Tensor):
+            continue
+        name = "_spyre_folded_" + node.name
+        setattr(graph.owning_module, name, value)
+        with graph.inserting_before(node), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it knows buffers and parameters only
+            constant = graph.get_attr(name)
+        constant.meta = dict(node.meta)
+        node.replace_all_uses_with(constant)
+        graph.erase_node(node)
+    # What only they read, and what the exporter asserts of it. Placeholders stay, the program's arguments.
+    for node in reversed(list(graph.nodes)):
+        asserts = node.target is torch.ops.aten._assert_tensor_metadata.default and _why_other_dtype(node.args[0])
+        if asserts or (node.op in ("call_function", "get_attr") and not node.users and _why_other_dtype(node)):
+            graph.erase_node(node)
 
 
 def _bytes_of(tensor):
@@ -181,20 +245,21 @@ def _node_importer():
     return NodeImporter
 
 
-def _rewrite_strides(graph):
-    """as_strided by what it reads, which torch-mlir does for whole graphs: with constants of the graph's module."""
+def _without_strides(graph):
+    """The graph, or one without as_strided, which torch-mlir rewrites by what it reads, with constants of a module."""
     from torch_mlir.extras.fx_as_strided import rewrite_as_strided
 
-    strided = graph.find_nodes(op="call_function", target=torch.ops.aten.as_strided.default)
-    if not strided:
-        return
-    # Kept until the graph has the module that it is given here.
-    module = graph.owning_module or torch.fx.GraphModule(torch.nn.Module(), graph)
-    graph.owning_module = module
+    if not graph.find_nodes(op="call_function", target=torch.ops.aten.as_strided.default):
+        return graph
+    copied = torch.fx.Graph()
+    copied.output(copied.graph_copy(graph, {}))
+    copied.owning_module = torch.fx.GraphModule(graph.owning_module or torch.nn.Module(), copied)
+    strided = copied.find_nodes(op="call_function", target=torch.ops.aten.as_strided.default)
     try:
-        rewrite_as_strided(graph)
+        rewrite_as_strided(copied)
     except ValueError as error:
         raise CannotImport({node: str(error) for node in strided}) from error
+    return copied
 
 
 def import_graph(graph: torch.fx.Graph, name: str):
@@ -208,10 +273,13 @@ def import_graph(graph: torch.fx.Graph, name: str):
 
     context = ir.Context()
     torch_dialect.register_dialect(context)
+    others = {node: why for node in graph.nodes if (why := _why_other_dtype(node))}
+    if others:
+        raise CannotImport(others)
+    graph = _without_strides(graph)
     for output in graph.find_nodes(op="output"):
         # Arguments that are returned as they are come from the return; it has a place only if the node has one.
         output.meta.setdefault("stack_trace", f'  File "{name}", line 1, in {name}\n    return\n')
-    _rewrite_strides(graph)
     importer = FxImporter(context=context, graph_node_importer_cls=_node_importer())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

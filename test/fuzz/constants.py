@@ -29,10 +29,10 @@ from lib import harness, workers  # noqa: E402
 
 TIMEOUT_S = 300
 FLOATS = "float16 bfloat16 float32 float64".split()
-FP8 = "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu".split()
+FP8 = "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz".split()
 INTEGERS = "int8 int16 int32 int64 uint8".split()
-COMPLEX = "complex32 complex64 complex128".split()
-REFUSED = "uint16 uint32 uint64".split()
+COMPLEX = "complex64 complex128".split()
+REFUSED = "uint16 uint32 uint64 complex32 float8_e8m0fnu".split()
 TYPES = [*FLOATS, *FP8, *INTEGERS, "bool", *COMPLEX] * 3 + REFUSED
 SHAPES = [(), (1,), (8,), (4, 8), (4, 8), (1, 8), (4, 1), (2, 4, 8), (4, 64), (0, 8)]
 
@@ -97,7 +97,7 @@ class Discard(Exception):
 def kind_of(dtype):
     if dtype in NUMBERS:
         return dtype
-    kinds = (("complex", COMPLEX), ("float", [*FLOATS, *FP8]), ("unsigned", ["uint8", *REFUSED]), ("signed", INTEGERS))
+    kinds = (("complex", [*COMPLEX, "complex32"]), ("float", [*FLOATS, *FP8]), ("unsigned", ["uint8", *REFUSED]), ("signed", INTEGERS))
     return next(kind for kind, types in kinds if dtype in types)
 
 
