@@ -74,6 +74,7 @@ tier2-O2-cores1|long|summary|"$python" "$conformance/programs.py" "$data/models"
 outcomes|long|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance/test_outcomes_of_sets.py"
 calls|long|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance/test_outcomes_of_calls.py"
 torch-graphs|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/torch_graphs.py" --seed 1000 --count 40
+constants|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/constants.py" --seed 1000 --count 60 --jobs $SPYRE_JOBS
 exact-jumps|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/exact_jumps.py" --seed 1000 --count 40
 user-programs|long|summary|"$python" "$conformance/user_programs.py" "$data/bugs2"
 layers|long|summary|"$python" "$SPYRE_ROOT/test/e2e/generate_layers.py" --count 200 --jobs $SPYRE_JOBS --out "$logs/layers" --run --no-host --jobs $SPYRE_JOBS
@@ -113,7 +114,7 @@ started=$SECONDS
 # Some of the long parts need PyTorch or more; the others do without.
 more=()
 if [ "$quick" = 0 ] || [ "${#only[@]}" -gt 0 ]; then
-  if is_wanted layers || is_wanted outcomes || is_wanted calls || is_wanted torch-graphs || is_wanted exact-jumps || is_wanted user-programs; then more+=(--torch); fi
+  if is_wanted layers || is_wanted outcomes || is_wanted calls || is_wanted torch-graphs || is_wanted constants || is_wanted exact-jumps || is_wanted user-programs; then more+=(--torch); fi
   is_wanted transformers && more+=(--transformers)
 fi
 "$SPYRE_ROOT/utils/install-deps.sh" ${more[@]+"${more[@]}"} || { say "installing failed"; failed=1; finish; }

@@ -14,6 +14,8 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
+#include <complex>
+
 using namespace mlir;
 
 /// NumPy's type of \p type, empty if there is none.
@@ -26,6 +28,10 @@ static std::string getNumpyType(Type type) {
     return "u2";
   if (isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8)
     return "u1";
+  if (auto complex = dyn_cast<ComplexType>(type)) {
+    Type part = complex.getElementType();
+    return part.isF16() ? "u4" : part.isF32() ? "c8" : part.isF64() ? "c16" : "";
+  }
   if (type.isInteger(8) || type.isInteger(16) || type.isInteger(32) || type.isInteger(64))
     return "i" + std::to_string(type.getIntOrFloatBitWidth() / 8);
   return {};
@@ -55,10 +61,16 @@ std::optional<::spyre::npz::Array> spyre::compiler::toArray(ElementsAttr data) {
   array.data.reserve(count * width);
   auto append = [&](const APInt &bits) {
     uint64_t value = bits.getZExtValue();
-    for (size_t i = 0; i < width; ++i)
+    size_t bytes = isa<ComplexType>(element) ? width / 2 : width;
+    for (size_t i = 0; i < bytes; ++i)
       array.data.push_back(static_cast<uint8_t>(value >> (8 * i)));
   };
-  if (isa<FloatType>(element))
+  if (auto complex = dyn_cast<ComplexType>(element)) {
+    for (const std::complex<APFloat> &value : dense.getValues<std::complex<APFloat>>()) {
+      append(value.real().bitcastToAPInt());
+      append(value.imag().bitcastToAPInt());
+    }
+  } else if (isa<FloatType>(element))
     for (const APFloat &value : dense.getValues<APFloat>())
       append(value.bitcastToAPInt());
   else

@@ -13,6 +13,7 @@
 
 #include "spyre/Dialect/Spyre/IR/Provenance.h"
 #include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
+#include "spyre/Dialect/Torch/IR/TorchEffects.h"
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
 #include "spyre/Host/Evaluate.h"
 
@@ -25,19 +26,25 @@ namespace spyre::compiler {
 
 static bool isOfTorch(Operation *op) { return op->getName().getDialectNamespace() == "torch"; }
 
-/// Numbers, lists and options: they go where they are read.
+static bool isLiteral(Operation *op) {
+  return torch_reader::isOp(op, torch_reader::names::valueTensorLiteral) ||
+         torch_reader::isOp(op, torch_reader::names::tensorLiteral);
+}
+
+/// Numbers, lists, literals and options: they go where they are read.
 static bool isBookkeeping(Operation *op) {
   return op->getName().getStringRef().starts_with("torch.constant.") ||
-         torch_reader::isPacking(op) ||
-         (op->getNumResults() && torch_reader::getTensorLiteral(op->getResult(0)));
+         torch_reader::isPacking(op) || isLiteral(op);
 }
 
 /// A tensor of a type and sizes that the device could hold.
 static bool isDeviceTensor(Type type) {
   std::optional<ArrayRef<int64_t>> shape = torch_reader::getTensorShape(type);
   Type element = torch_reader::getTensorElementType(type);
-  return isa<torch_reader::ValueTensorType>(type) && shape && element && element.isIntOrFloat() &&
-         !element.isUnsignedInteger() && !llvm::any_of(*shape, ShapedType::isDynamic);
+  if (!isa<torch_reader::ValueTensorType>(type) || !shape || !element ||
+      element.isUnsignedInteger() || llvm::any_of(*shape, ShapedType::isDynamic))
+    return false;
+  return mlir::spyre::getDeviceFormat(element).has_value();
 }
 
 HostChoice::HostChoice(OwningOpRef<ModuleOp> source, HostPolicy policy)
@@ -68,7 +75,8 @@ HostChoice::HostChoice(OwningOpRef<ModuleOp> source, HostPolicy policy)
 }
 
 bool HostChoice::mayRunOnHost(Operation *op) const {
-  if (op->getNumResults() == 0 || op->getNumRegions() > 0 || isBookkeeping(op))
+  if ((op->getNumResults() == 0 && !torch_reader::hasEffect(op)) || op->getNumRegions() > 0 ||
+      isBookkeeping(op))
     return false;
   if (policy == HostPolicy::Any)
     return true;
@@ -93,6 +101,15 @@ static StringRef getReason(StringRef message) {
     if (size_t at = message.rfind("): "); at != StringRef::npos)
       return message.substr(at + 3);
   return message;
+}
+
+/// Calls \p fn with what reads \p op, in lists as well.
+static void forEachReader(Operation *op, function_ref<void(Operation *)> fn) {
+  for (Operation *user : op->getUsers())
+    if (torch_reader::isPacking(user))
+      forEachReader(user, fn);
+    else
+      fn(user);
 }
 
 bool HostChoice::learn(ArrayRef<Diagnostic> diagnostics, ArrayRef<ModuleOp> failedParts) {
@@ -127,6 +144,15 @@ bool HostChoice::learn(ArrayRef<Diagnostic> diagnostics, ArrayRef<ModuleOp> fail
     if (op && !op->hasAttr(mlir::spyre::kHostAttr) && !isBookkeeping(op) && !mayRunOnHost(op))
       return false;
     isNew |= mark(number, reason);
+    if (!op || !isLiteral(op))
+      continue;
+    if (op->getNumResults() != 1 || !torch_reader::getTensorLiteral(op->getResult(0)))
+      return false;
+    // The host has all literals: what reads one that the device cannot keep goes there.
+    forEachReader(op, [&](Operation *reader) {
+      for (int64_t its : mlir::spyre::getNumbers(reader->getLoc()))
+        isNew |= mark(its, reason);
+    });
   }
   if (isNew)
     return true;

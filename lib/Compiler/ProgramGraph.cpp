@@ -243,6 +243,12 @@ runtime::HostArgument ProgramReader::toArgument(Attribute argument, ValueRange i
       elements.push_back(toArgument(element, inputs));
     return {std::move(elements)};
   }
+  if (auto complex = dyn_cast<DenseElementsAttr>(argument)) {
+    runtime::HostArray array{
+        "host" + std::to_string(graph.constants.size()), HostType::Complex128, {}};
+    graph.constants.push_back({array, complex});
+    return {runtime::HostArgument::Array{array.name, /*isNumber=*/true}};
+  }
   auto number = dyn_cast<IntegerAttr>(argument);
   if (!number)
     return {}; // unit
@@ -261,6 +267,11 @@ LogicalResult ProgramReader::addHostCall(mlir::spyre::HostCallOp call) {
     step.location = (place.getFilename().getValue() + ":" + Twine(place.getLine()) + ":" +
                      Twine(place.getColumn()))
                         .str();
+  for (Value input : call.getInputs())
+    if (!toHostArray("", input.getType()) ||
+        (input.getDefiningOp() && isConstant(input.getDefiningOp()) && !getConstant(input)))
+      return emitError(call.getLoc()) << "'" << step.function << "' is not supported on the host: "
+                                      << "an operand of type " << input.getType() << " is no array";
   for (Attribute argument : call.getArguments())
     step.arguments.push_back(toArgument(argument, call.getInputs()));
   for (auto [result, number, item] :
@@ -338,8 +349,7 @@ FailureOr<ProgramGraph> ProgramReader::read() {
   return std::move(graph);
 }
 
-FailureOr<ProgramGraph> splitProgram(OwningOpRef<ModuleOp> module, bool isSplit,
-                                     bool freeFormats) {
+FailureOr<ProgramGraph> splitProgram(OwningOpRef<ModuleOp> module, bool isSplit, bool freeFormats) {
   func::FuncOp program;
   for (auto func : module->getOps<func::FuncOp>())
     if (func.isPublic())
@@ -389,10 +399,10 @@ private:
   const std::vector<runtime::LaunchSpec> &specs;
   runtime::Program &program;
   std::map<std::string, runtime::ArgumentSpec> buffers;
-  std::map<std::string, size_t> lastUse; ///< by buffer, on the device or as it is copied out
+  std::map<std::string, size_t> lastUse;     ///< by buffer, on the device or as it is copied out
   std::map<std::string, DataFormat> formats; ///< of the buffer that has the value's name
-  std::set<std::string> onHost;          ///< values that the host has
-  std::set<std::string> listed;          ///< arguments that the program has
+  std::set<std::string> onHost;              ///< values that the host has
+  std::set<std::string> listed;              ///< arguments that the program has
 };
 } // namespace
 
@@ -413,8 +423,7 @@ std::string ProgramMaker::getValue(const BundleCall &call,
   return getConstantName(graph, call.bundle, argument.array);
 }
 
-std::string ProgramMaker::getBuffer(const BundleCall &call,
-                                    const runtime::ArgumentSpec &argument) {
+std::string ProgramMaker::getBuffer(const BundleCall &call, const runtime::ArgumentSpec &argument) {
   std::string value = getValue(call, argument);
   auto [format, isNew] = formats.try_emplace(value, argument.deviceFormat);
   if (isNew || format->second == argument.deviceFormat)

@@ -16,12 +16,14 @@
 
 #include "Emulator/Vector.h"
 #include "spyre/Numerics/DL16.h"
+#include "spyre/Numerics/FP8.h"
 #include "spyre/Numerics/HostConversion.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 using namespace spyre;
 using namespace spyre::runtime;
@@ -560,6 +562,12 @@ std::optional<Error> spyre::runtime::copyToHost(const ArgumentSpec &spec, const 
   return failed;
 }
 
+/// True for the integers that a T can hold.
+template <typename T> static bool isWhole(double value) {
+  return value >= std::numeric_limits<T>::min() && value <= std::numeric_limits<T>::max() &&
+         value == std::trunc(value);
+}
+
 std::optional<Error> spyre::runtime::fillConstant(const ArgumentSpec &spec, uint8_t *device,
                                                   int64_t sizeInBytes) {
   int64_t width = spyre::getWidthInBytes(spec.deviceFormat);
@@ -567,6 +575,21 @@ std::optional<Error> spyre::runtime::fillConstant(const ArgumentSpec &spec, uint
   if (spec.deviceFormat == DataFormat::SEN169_FP16) {
     // Rounded once, whatever the host type of the scalar is.
     std::fill_n(reinterpret_cast<uint16_t *>(device), sizeInBytes / 2, encodeDL16Saturating(value));
+    return std::nullopt;
+  }
+  if (spec.deviceFormat == DataFormat::SEN143_FP8 || spec.deviceFormat == DataFormat::SEN152_FP8) {
+    auto number = static_cast<float>(value);
+    std::fill_n(device, sizeInBytes,
+                spec.deviceFormat == DataFormat::SEN143_FP8 ? encodeFP8E4M3(number)
+                                                            : encodeFP8E5M2(number));
+    return std::nullopt;
+  }
+  if (spec.deviceFormat == DataFormat::SENINT8 && isWhole<int8_t>(value)) {
+    std::fill_n(reinterpret_cast<int8_t *>(device), sizeInBytes, static_cast<int8_t>(value));
+    return std::nullopt;
+  }
+  if (spec.deviceFormat == DataFormat::SENINT16 && isWhole<int16_t>(value)) {
+    std::fill_n(reinterpret_cast<int16_t *>(device), sizeInBytes / 2, static_cast<int16_t>(value));
     return std::nullopt;
   }
   bool isFloat = canConvert(HostType::Float32, spec.deviceFormat);

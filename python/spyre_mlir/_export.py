@@ -13,13 +13,16 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 import warnings
 
 import torch
 from torch.utils import _pytree
 
+from ._effects import remove_tokens
+from ._importer import CannotImport, fold_other_dtypes, import_graph
 from ._state import TracedState, kept
-from .errors import ExportError
+from .errors import Diagnostic, ExportError, Place
 
 # Operations that the compiler lowers better than their decompositions.
 KEPT = (
@@ -99,22 +102,10 @@ def _check_devices(module, leaves):
             raise ExportError(f"example argument {i} is on device {leaf.device}; examples are on the CPU")
 
 
-def import_graph(graph: torch.fx.Graph, name: str):
-    """(the text of a graph of ATen operations, () -> the text with source locations), by torch-mlir."""
-    from torch_mlir import ir
-    from torch_mlir.dialects import torch as torch_dialect
-    from torch_mlir.extras.fx_importer import FxImporter
-
-    context = ir.Context()
-    torch_dialect.register_dialect(context)
-    for output in graph.find_nodes(op="output"):
-        # Arguments that are returned as they are come from the return; it has a place only if the node has one.
-        output.meta.setdefault("stack_trace", f'  File "{name}", line 1, in {name}\n    return\n')
-    importer = FxImporter(context=context)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        importer.import_stateless_graph(graph, func_name=name)
-    return str(importer.module), lambda: importer.module.operation.get_asm(enable_debug_info=True)
+def places_of(node) -> tuple[Place, ...]:
+    """The source lines that a node comes from, the innermost first."""
+    lines = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
+    return tuple(Place(file, int(line)) for file, line in reversed(lines))
 
 
 def export(function, args, kwargs, name="main") -> Exported:
@@ -130,6 +121,9 @@ def export(function, args, kwargs, name="main") -> Exported:
     graph, plan = _prepare(program, state, leaves)
     try:
         text, located = import_graph(graph, name)
+    except CannotImport as error:
+        notes = [str(Diagnostic("note", f"{node.target}: {why}", places_of(node))) for node, why in error.nodes.items()]
+        raise ExportError("\n".join(["torch-mlir cannot import the program", *notes])) from error
     except Exception as error:
         raise ExportError(f"torch-mlir cannot import the program: {error}") from error
     _forget_tensors(graph)
@@ -226,6 +220,7 @@ def _prepare(program, state, leaves):
     weights, constants, weight_of, leaf = [], {}, {}, 0
     inputs_of = {}
     dropped = []
+    remove_tokens(graph)
     written = {spec.target for spec in signature.output_specs if spec.kind == OutputKind.BUFFER_MUTATION}
     state.check_apart(written)
     for node, spec in zip(placeholders, signature.input_specs):
@@ -251,6 +246,8 @@ def _prepare(program, state, leaves):
                 constants[leaf] = leaves[leaf]
                 dropped.append(node)
             leaf += 1
+        elif spec.kind == InputKind.TOKEN:
+            dropped.append(node)
         else:
             raise ExportError(f"an input of kind {spec.kind.name} cannot be passed to the device: {spec.target}")
     output = next(node for node in reversed(graph.nodes) if node.op == "output")
@@ -258,6 +255,8 @@ def _prepare(program, state, leaves):
     returned = program.call_spec.out_spec.children()[0].num_leaves
     for node, spec in zip(output.args[0], signature.output_specs):
         is_result = spec.kind == OutputKind.USER_OUTPUT
+        if spec.kind == OutputKind.TOKEN:
+            continue
         if not isinstance(spec.arg, TensorArgument):
             if not is_result or not hasattr(spec.arg, "value"):
                 raise ExportError(f"a result that is no tensor cannot be computed: {spec.arg}")
@@ -289,6 +288,7 @@ def _prepare(program, state, leaves):
     for node in dropped:
         if not node.users:
             graph.erase_node(node)
+    fold_other_dtypes(graph)
     return graph, {
         "weights": state.hold(weights, places),
         "weight_names": [state.original_name(name) for name in weights],

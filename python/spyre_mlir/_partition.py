@@ -27,6 +27,7 @@ from ._collectives import is_collective
 from ._compile import Directory
 from ._compile import compile_text as _compile_text
 from ._cut import PART, parts_of, with_parts
+from ._importer import why_no_dtype
 from ._options import Options
 from ._sizes import attribute
 from ._weights import FixedWeights
@@ -150,6 +151,8 @@ def _why_not(node) -> str | None:
             return f"a tensor of it is on device {tensor.device}"
         if tensor.layout != torch.strided:
             return f"a tensor of it has the layout {tensor.layout}"
+        if why := why_no_dtype(tensor.dtype):
+            return why
     return None
 
 
@@ -362,7 +365,8 @@ class PartitionedGraph:
 
 def _import(graph):
     """(text, () -> text with locations, the results' values) of a part."""
-    from ._export import import_graph
+    from ._export import places_of
+    from ._importer import CannotImport, import_graph
 
     for node in graph.nodes:
         number = node.meta.get("spyre_number")
@@ -372,6 +376,14 @@ def _import(graph):
     results = [output.meta["val"] for output in graph.output_node().args[0]]
     try:
         text, located = import_graph(graph, "main")
+    except CannotImport as error:
+        notes = [
+            Diagnostic("note", f"torch-mlir cannot import it: {why}", places_of(node))
+            for node, why in error.nodes.items()
+        ]
+        raise CompileError(
+            [Diagnostic("error", "torch-mlir cannot import it", (), tuple(notes))], "the graph"
+        ) from error
     except Exception as error:
         raise CompileError([Diagnostic("error", f"torch-mlir cannot import it: {error}")], "the graph") from error
     return text, located, results

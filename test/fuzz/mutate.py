@@ -62,6 +62,7 @@ class Kind:
     folder: pathlib.Path  # copied for every mutant
     targets: list  # names of files in it of which one is changed
     commands: list  # of which one is run; {} is the copy, {target} the changed file
+    whole: list = None  # the commands that take the files as they are, if not all do
 
 
 # --- valid inputs ------------------------------------------------------------
@@ -106,6 +107,61 @@ def small_torch_texts(work):
     return folder
 
 
+# Element types of literals with two elements each: floats, integers, complex numbers.
+LITERALS = {
+    **dict.fromkeys("f16 bf16 f32 f64 f8E5M2 f8E4M3FN f8E5M2FNUZ f8E4M3FNUZ".split(), ("1.0", "-2.0")),
+    "f8E8M0FNU": ("1.0", "2.0"),
+    **dict.fromkeys("si8 si16 si32 si64 ui8".split(), ("1", "2")),
+    "i1": ("true", "false"),
+    **dict.fromkeys("complex<f16> complex<f32> complex<f64>".split(), ("(1.0,-2.0)", "(0.0,1.0)")),
+}
+
+
+def literals_of_all_types(work):
+    """A text a type: a literal of many elements, one of one number, one without dims, a resource, filled tensors; moved and cast."""
+    folder = work / "literals"
+    folder.mkdir()
+    bytes_of = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "si16": 2, "si32": 4, "si64": 8}
+    bytes_of |= {"complex<f16>": 4, "complex<f32>": 8, "complex<f64>": 16}
+    for name, (first, second) in LITERALS.items():
+        tensor = lambda sizes: f"!torch.vtensor<[{sizes}],{name}>"  # noqa: B023, E731
+        data = "0x04000000" + "00" * 2 * bytes_of.get(name, 1)
+        (folder / f"{re.sub('[<>]', '_', name)}.mlir").write_text(
+            f"""func.func @main(%x: !torch.vtensor<[2],f16>) -> ({tensor(2)}, {tensor(4)}, {tensor("")}, {tensor(2)}, {tensor(2)}, !torch.vtensor<[2],f16>) {{
+  %int0 = torch.constant.int 0
+  %int1 = torch.constant.int 1
+  %int2 = torch.constant.int 2
+  %int5 = torch.constant.int 5
+  %none = torch.constant.none
+  %false = torch.constant.bool false
+  %half = torch.constant.float 5.000000e-01
+  %s = torch.prim.ListConstruct %int2 : (!torch.int) -> !torch.list<int>
+  %a = torch.vtensor.literal(dense<[{first}, {second}]> : tensor<2x{name}>) : {tensor(2)}
+  %b = torch.vtensor.literal(dense<{second}> : tensor<2x{name}>) : {tensor(2)}
+  %c = torch.vtensor.literal(dense<{first}> : tensor<{name}>) : {tensor("")}
+  %d = torch.vtensor.literal(dense_resource<kept> : tensor<2x{name}>) : {tensor(2)}
+  %e = torch.aten.zeros %s, %none, %none, %none, %none : !torch.list<int>, !torch.none, !torch.none, !torch.none, !torch.none -> {tensor(2)}
+  %l = torch.prim.ListConstruct %a, %b : ({tensor(2)}, {tensor(2)}) -> !torch.list<vtensor>
+  %f = torch.aten.cat %l, %int0 : !torch.list<vtensor>, !torch.int -> {tensor(4)}
+  %g = torch.aten.clone %c, %none : {tensor("")}, !torch.none -> {tensor("")}
+  %h = torch.prims.convert_element_type %d, %int5 : {tensor(2)}, !torch.int -> !torch.vtensor<[2],f16>
+  %i = torch.aten.add.Tensor %x, %h, %int1 : !torch.vtensor<[2],f16>, !torch.vtensor<[2],f16>, !torch.int -> !torch.vtensor<[2],f16>
+  %j = torch.aten.full_like %a, %int1, %none, %none, %none, %none, %none : {tensor(2)}, !torch.int, !torch.none, !torch.none, !torch.none, !torch.none, !torch.none -> {tensor(2)}
+  return %a, %f, %g, %e, %j, %i : {tensor(2)}, {tensor(4)}, {tensor("")}, {tensor(2)}, {tensor(2)}, !torch.vtensor<[2],f16>
+}}
+
+{{-#
+  dialect_resources: {{
+    builtin: {{
+      kept: "{data}"
+    }}
+  }}
+#-}}
+"""
+        )
+    return folder
+
+
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
@@ -128,6 +184,8 @@ def make_kinds(work):
     stages = texts_at_all_levels(work)
     compile_it = [[tool("spyre-compile"), "{target}", "-o", "{}/out"]]
     kinds = [Kind("torch", small_torch_texts(work), [], compile_it)]
+    with_host = [[*compile_it[0], f"--host={host}"] for host in ("table", "any", "none")]
+    kinds.append(Kind("literals", literals_of_all_types(work), [], with_host, whole=[with_host[1]]))
     kinds += [Kind(level, stages[level], [], compile_it) for level in ("l1", "l2")]
 
     def passes(*names):
@@ -205,7 +263,9 @@ def make_kinds(work):
 
 def check_kinds(kinds, options):
     """Whole inputs are accepted, else damaged ones would test nothing. One message each that is not."""
-    work = [(kind, name, command) for kind in kinds for name in kind.targets[:3] for command in kind.commands]
+    work = [
+        (kind, name, command) for kind in kinds for name in kind.targets[:3] for command in kind.whole or kind.commands
+    ]
 
     def check(entry):
         kind, name, command = entry

@@ -13,11 +13,15 @@
 #include "Lowering.h"
 #include "spyre/Conversion/TorchToSpyre/TorchToSpyre.h"
 #include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
+#include "spyre/Dialect/Torch/IR/ComplexConstants.h"
+#include "spyre/Dialect/Torch/IR/TorchEffects.h"
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
 #include "spyre/Host/Evaluate.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+
+#include <complex>
 
 namespace mlir::spyre {
 #define GEN_PASS_DEF_SPYREFOLDTORCHCONSTANTS
@@ -57,6 +61,10 @@ static std::optional<HostType> getComputedType(Type element) {
   case HostType::BFloat16:
   case HostType::Float32:
   case HostType::Float64:
+  case HostType::Float8E4M3FN:
+  case HostType::Float8E5M2:
+  case HostType::Float8E4M3FNUZ:
+  case HostType::Float8E5M2FNUZ:
   case HostType::Int8:
   case HostType::UInt8:
   case HostType::Bool:
@@ -77,6 +85,9 @@ static std::optional<host::Array> toArray(ElementsAttr elements, Type element,
     return std::nullopt;
   host::Array array = host::makeArray(*dtype, {type.getShape().begin(), type.getShape().end()});
   if (auto dense = dyn_cast<DenseElementsAttr>(elements)) {
+    if (array.isFloat() != isa<DenseFPElementsAttr>(dense) ||
+        array.isInteger() != isa<DenseIntElementsAttr>(dense))
+      return std::nullopt;
     if (array.isFloat()) {
       for (auto [i, value] : llvm::enumerate(dense.getValues<APFloat>())) {
         APFloat number = value;
@@ -173,6 +184,8 @@ private:
   host::Argument getArgument(Value value);
   void fold(Operation *op);
   void foldNumber(Operation *op);
+  void foldComplex(Operation *op);
+  void replaceWithConstant(Operation *op, StringRef name, Attribute value);
 
   func::FuncOp func;
   OpBuilder builder;
@@ -235,9 +248,34 @@ host::Argument ConstantFolder::getArgument(Value value) {
   return host::Unknown{};
 }
 
+void ConstantFolder::replaceWithConstant(Operation *op, StringRef name, Attribute value) {
+  builder.setInsertionPoint(op);
+  OperationState state(op->getLoc(), name);
+  state.addAttribute("value", value);
+  state.addTypes(op->getResultTypes());
+  op->getResult(0).replaceAllUsesWith(builder.create(state)->getResult(0));
+  folded.push_back(op);
+}
+
+/// A complex number of its parts.
+void ConstantFolder::foldComplex(Operation *op) {
+  if (op->getNumOperands() != 2 || op->getNumResults() != 1)
+    return;
+  std::optional<double> real = torch_reader::getConstantNumber(op->getOperand(0)),
+                        imaginary = torch_reader::getConstantNumber(op->getOperand(1));
+  if (!real || !imaginary)
+    return;
+  auto type = RankedTensorType::get({}, ComplexType::get(builder.getF64Type()));
+  std::complex<APFloat> number{APFloat(*real), APFloat(*imaginary)};
+  replaceWithConstant(op, torch_reader::names::constantComplex,
+                      DenseElementsAttr::get(type, number));
+}
+
 /// `Int.bool`, `Int.Tensor`, ...: a number that is an operand of others.
 void ConstantFolder::foldNumber(Operation *op) {
   StringRef name = torch_reader::getOperatorName(op);
+  if (name == "aten.Complex.float_float")
+    return foldComplex(op);
   StringRef kind =
       llvm::StringSwitch<StringRef>(name)
           .Cases({"aten.Int.bool", "aten.Int.Scalar", "aten.Int.float", "aten.Int.Tensor"},
@@ -259,23 +297,20 @@ void ConstantFolder::foldNumber(Operation *op) {
     number = *value;
   else
     return;
-  if (std::abs(number) > 0x1p53 && kind != "torch.constant.float")
+  if (!(std::abs(number) <= 0x1p53) && kind != "torch.constant.float")
     return; // not exact
   Attribute value = builder.getF64FloatAttr(number);
   if (kind == torch_reader::names::constantInt)
     value = builder.getI64IntegerAttr(static_cast<int64_t>(number));
   else if (kind == "torch.constant.bool")
     value = builder.getBoolAttr(number != 0);
-  builder.setInsertionPoint(op);
-  OperationState state(op->getLoc(), kind);
-  state.addAttribute("value", value);
-  state.addTypes(op->getResultTypes());
-  op->getResult(0).replaceAllUsesWith(builder.create(state)->getResult(0));
-  folded.push_back(op);
+  replaceWithConstant(op, kind, value);
 }
 
 std::optional<host::Array> ConstantFolder::compute(Operation *op) {
   StringRef name = torch_reader::getOperatorName(op);
+  if (torch_reader::hasEffect(op))
+    return std::nullopt;
   if (!host::isKnown({name.data(), name.size()}) || op->getNumResults() != 1 ||
       !torch_reader::isTensor(op->getResult(0).getType()))
     return std::nullopt;

@@ -15,6 +15,7 @@
 #include "Lowering.h"
 #include "spyre/Conversion/TorchToSpyre/TorchToSpyre.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
+#include "spyre/Dialect/Torch/IR/ComplexConstants.h"
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
 #include "spyre/Host/Evaluate.h"
 
@@ -117,6 +118,8 @@ Attribute Arguments::encode(Value value) {
     return builder.getBoolAttr(*truth);
   if (std::optional<double> number = torch_reader::getConstantNumber(value))
     return builder.getF64FloatAttr(*number);
+  if (DenseElementsAttr complex = torch_reader::getConstantComplex(value))
+    return complex;
   if (std::optional<StringRef> text = torch_reader::getConstantString(value))
     return builder.getStringAttr(*text);
   if (std::optional<StringRef> device = torch_reader::getConstantDevice(value))

@@ -11,6 +11,7 @@
 
 #include "Lowering.h"
 
+#include "spyre/Dialect/Spyre/Transforms/Numbers.h"
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
 
 using namespace mlir;
@@ -121,10 +122,24 @@ std::optional<Slice> Lowering::getSlice(unsigned first) {
   return Slice{*dim, start, count, *step};
 }
 
+static std::string toString(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+/// \p number as a 0-d constant; null after refusing where the device keeps no such number.
+static Value getScalar(Lowering &l, double number, Type elementType) {
+  if (isNumberType(elementType))
+    return buildScalar(l.b, l.loc, number, elementType);
+  (void)l.refuse("the device keeps no number of type " + toString(elementType));
+  return {};
+}
+
 Value Lowering::getAs(unsigned i, Type elementType) {
   if (!isTensor(i)) {
     std::optional<double> number = getNumber(i);
-    return number ? buildScalar(b, loc, *number, elementType) : Value();
+    return number ? getScalar(*this, *number, elementType) : Value();
   }
   Value value = operands[i];
   Type from = getTensorType(i).getElementType();
@@ -132,7 +147,7 @@ Value Lowering::getAs(unsigned i, Type elementType) {
     return value;
   if (getTensorType(i).getRank() == 0)
     if (std::optional<double> number = getScalarConstant(value))
-      return buildScalar(b, loc, *number, elementType);
+      return getScalar(*this, *number, elementType);
   auto isFloat = [](Type type) { return isHalf(type) || type.isF32() || type.isF64(); };
   if (isFloat(from) && isFloat(elementType))
     return buildConvert(b, loc, value, elementType);
@@ -141,12 +156,6 @@ Value Lowering::getAs(unsigned i, Type elementType) {
   (void)refuse("operand #" + Twine(i) +
                " has an element type that the device does not convert to the result's");
   return {};
-}
-
-static std::string toString(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
 }
 
 Type Lowering::getDeviceType() {

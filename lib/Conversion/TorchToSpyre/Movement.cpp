@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
+#include "spyre/Dialect/Spyre/Transforms/Numbers.h"
 
 using namespace mlir;
 using namespace mlir::spyre;
@@ -150,6 +151,8 @@ static LogicalResult padWithConstant(Lowering &l, std::optional<double> number) 
       padShape[dim] = size;
       return buildSplat(l, padShape, *number, l.getResultType().getElementType());
     };
+    if ((before > 0 || after > 0) && !isNumberType(l.getResultType().getElementType()))
+      return l.refuse("the device keeps no number of the operand's type to pad with");
     if (before > 0)
       parts.insert(parts.begin(), fill(before));
     if (after > 0)

@@ -14,6 +14,7 @@
 
 #include "Parts.h"
 #include "spyre/Conversion/TorchToSpyre/TorchToSpyre.h"
+#include "spyre/Dialect/Torch/IR/TorchEffects.h"
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -130,6 +131,10 @@ struct OutlineLayersPass : mlir::spyre::impl::SpyreOutlineLayersBase<OutlineLaye
     // A program that is taken apart already, or none.
     if (functions.size() != 1 || functions.front().isExternal() ||
         !llvm::hasSingleElement(functions.front().getBody()))
+      return;
+    // What has effects keeps its order, which is known within one function.
+    if (llvm::any_of(functions.front().getBody().front(),
+                     [](Operation &op) { return torch_reader::hasEffect(&op); }))
       return;
     outline(functions.front());
   }

@@ -18,6 +18,7 @@
 #include "Parts.h"
 #include "spyre/Conversion/TorchToSpyre/TorchToSpyre.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
+#include "spyre/Dialect/Torch/IR/TorchEffects.h"
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -133,7 +134,7 @@ void HostSplitter::eraseUnread() {
   SmallVector<Operation *> ops = getOperations();
   for (Operation *op : llvm::reverse(ops))
     if (op->getNumResults() > 0 && op->use_empty() && op->getNumRegions() == 0 &&
-        !writesInPlace(op))
+        !writesInPlace(op) && !torch_reader::hasEffect(op))
       op->erase();
 }
 
@@ -296,21 +297,22 @@ void HostSplitter::sinkViews() {
 }
 
 void HostSplitter::connect() {
-  std::optional<size_t> lastRandom;
+  // What draws random numbers or has another effect.
+  std::optional<size_t> lastOrdered;
   for (size_t g = 0; g < groups.size(); ++g) {
     groups[g].after.clear();
-    bool isRandom = false;
+    bool isOrdered = false;
     for (size_t step : groups[g].steps) {
-      isRandom |= drawsRandomNumbers((*steps)[step]);
+      isOrdered |= drawsRandomNumbers((*steps)[step]) || torch_reader::hasEffect((*steps)[step]);
       forEachDefinition(step, [&](size_t definition, Value) {
         if (groupIndex[definition] != g)
           groups[g].after.insert(groupIndex[definition]);
       });
     }
-    if (isRandom) {
-      if (lastRandom)
-        groups[g].after.insert(*lastRandom);
-      lastRandom = g;
+    if (isOrdered) {
+      if (lastOrdered)
+        groups[g].after.insert(*lastOrdered);
+      lastOrdered = g;
     }
   }
 }
@@ -371,8 +373,15 @@ LogicalResult HostSplitter::rebuild(ArrayRef<Run> runs) {
         for (size_t step : groups[g].steps)
           ops.push_back((*steps)[step]);
       Part part = makePart(*steps, ops);
+      --number;
+      // Assertions about constants, and what they are about: nobody would read it.
+      if (part.outputs.empty()) {
+        for (Operation *op : llvm::reverse(ops))
+          op->erase();
+        continue;
+      }
       builder.setInsertionPoint(next);
-      std::string name = (func.getName() + "_part" + Twine(--number)).str();
+      std::string name = (func.getName() + "_part" + Twine(number)).str();
       func::FuncOp callee = makeFunction(*steps, part, name, builder);
       symbols.insert(callee);
       next = callee;

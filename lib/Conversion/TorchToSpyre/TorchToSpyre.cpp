@@ -15,6 +15,7 @@
 
 #include "Lowering.h"
 #include "spyre/Dialect/Spyre/IR/Provenance.h"
+#include "spyre/Dialect/Torch/IR/TorchEffects.h"
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
 
 #include "mlir/Dialect/Func/Transforms/FuncConversions.h"
@@ -174,6 +175,8 @@ public:
       reasons[op] = reason;
       return rewriter.notifyMatchFailure(op, reason);
     };
+    if (torch_reader::hasEffect(op))
+      return refuse("it does more than give a result");
     // Operations without a class of their own are known by their names, too.
     StringRef name = op->getName().getStringRef();
     if (torch_reader::isOp(op, torch_reader::names::customOperator))
@@ -308,7 +311,8 @@ LogicalResult ConvertTorchToSpyrePass::convert(func::FuncOp func, const HandlerT
     argument.setLoc(withOrigin(argument.getLoc(), ("in" + Twine(argument.getArgNumber())).str()));
   // What nobody reads need not be computed (statistics of a norm in evaluation).
   for (Operation *op : llvm::reverse(ours))
-    if (isTorch(op) && op->getNumResults() > 0 && op->use_empty() && !writesInPlace(op))
+    if (isTorch(op) && op->getNumResults() > 0 && op->use_empty() && !writesInPlace(op) &&
+        !torch_reader::hasEffect(op))
       op->erase();
 
   Reasons reasons;

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
+#include "spyre/Dialect/Spyre/Transforms/Numbers.h"
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -183,7 +184,11 @@ static LogicalResult lowerCast(Lowering &l) {
 /// A tensor of one number: a 0-d constant, seen through a broadcasting view.
 static LogicalResult replaceWithSplat(Lowering &l, double number) {
   RankedTensorType type = l.getResultType();
-  Value scalar = buildScalar(l.b, l.loc, number, type.getElementType());
+  Type element = type.getElementType();
+  if (!isNumberType(element))
+    return l.refuse("the device keeps no number of its result's type");
+  // What the type cannot hold is rounded first: the tensor has no other number.
+  Value scalar = buildScalar(l.b, l.loc, roundToType(number, element), element);
   AffineMap map = AffineMap::get(type.getRank(), 0, {}, l.b.getContext());
   return l.replaceWith(buildView(l.b, l.loc, scalar, map, type.getShape()));
 }
@@ -194,10 +199,12 @@ static LogicalResult lowerFull(Lowering &l, int numberOperand) {
 }
 
 static LogicalResult lowerLiteral(Lowering &l) {
-  auto value = l.op->getAttrOfType<ElementsAttr>("value");
+  ElementsAttr value = torch_reader::getTensorLiteral(l.op->getResult(0));
   if (!value)
-    return l.refuse("has no value");
+    return l.refuse("has no value of the type of its result");
   RankedTensorType type = l.getResultType();
+  if (type.getRank() == 0 && !isNumberType(type.getElementType()))
+    return l.refuse("the device keeps no number of the type of its result");
   ElementsAttr typed;
   if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
     // PyTorch's integers are signed, L1's signless: the same bits.

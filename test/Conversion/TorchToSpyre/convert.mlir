@@ -159,3 +159,23 @@ func.func @negative(%x: tensor<4xf16>) -> tensor<4xf16> {
   %0 = spyre.exp (d0 = 4) ins(%x[d0]) -> [d0] : tensor<4xf16> -> tensor<4xf16>
   return %0 : tensor<4xf16>
 }
+
+// -----
+
+// A tensor of one number has it as its type does: any number but 0 is true.
+// CHECK-LABEL: func @rounded
+// CHECK-DAG: spyre.constant dense<true> : tensor<i1>
+// CHECK-DAG: spyre.constant dense<0.000000e+00> : tensor<f16>
+// CHECK-DAG: spyre.constant dense<9.997550e-02> : tensor<f16>
+func.func @rounded() -> (!torch.vtensor<[4],i1>, !torch.vtensor<[4],f16>, !torch.vtensor<[4],f16>) {
+  %int4 = torch.constant.int 4
+  %none = torch.constant.none
+  %two = torch.constant.float 2.000000e+00
+  %tiny = torch.constant.float 1.000000e-09
+  %tenth = torch.constant.float 1.000000e-01
+  %s = torch.prim.ListConstruct %int4 : (!torch.int) -> !torch.list<int>
+  %0 = torch.aten.full %s, %two, %none, %none, %none, %none : !torch.list<int>, !torch.float, !torch.none, !torch.none, !torch.none, !torch.none -> !torch.vtensor<[4],i1>
+  %1 = torch.aten.full %s, %tiny, %none, %none, %none, %none : !torch.list<int>, !torch.float, !torch.none, !torch.none, !torch.none, !torch.none -> !torch.vtensor<[4],f16>
+  %2 = torch.aten.full %s, %tenth, %none, %none, %none, %none : !torch.list<int>, !torch.float, !torch.none, !torch.none, !torch.none, !torch.none -> !torch.vtensor<[4],f16>
+  return %0, %1, %2 : !torch.vtensor<[4],i1>, !torch.vtensor<[4],f16>, !torch.vtensor<[4],f16>
+}

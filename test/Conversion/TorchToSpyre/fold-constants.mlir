@@ -71,3 +71,16 @@ func.func @negative_argument(%arg0: !torch.vtensor<[2,2],f16>) -> !torch.vtensor
   %0 = torch.aten.tril %arg0, %int0 : !torch.vtensor<[2,2],f16>, !torch.int -> !torch.vtensor<[2,2],f16>
   return %0 : !torch.vtensor<[2,2],f16>
 }
+
+// -----
+
+// A complex number of its parts.
+// CHECK-LABEL: func.func @complex_number
+// CHECK: torch.constant.complex {value = dense<(1.000000e+00,-2.000000e+00)> : tensor<complex<f64>>}
+func.func @complex_number(%arg0: !torch.vtensor<[2],complex<f32>>) -> !torch.vtensor<[2],complex<f32>> {
+  %re = torch.constant.float 1.000000e+00
+  %im = torch.constant.float -2.000000e+00
+  %0 = torch.operator "torch.aten.Complex.float_float"(%re, %im) : (!torch.float, !torch.float) -> !torch.number
+  %1 = torch.aten.mul.Scalar %arg0, %0 : !torch.vtensor<[2],complex<f32>>, !torch.number -> !torch.vtensor<[2],complex<f32>>
+  return %1 : !torch.vtensor<[2],complex<f32>>
+}

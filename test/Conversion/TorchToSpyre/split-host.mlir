@@ -192,3 +192,35 @@ func.func @scaling(%x: !torch.vtensor<[8,8],f16>, %y: !torch.vtensor<[8,8],f16>)
   %8 = torch.aten.mul.Tensor %4, %7 : !torch.vtensor<[8,8],f32>, !torch.vtensor<[8,8],f32> -> !torch.vtensor<[8,8],f32>
   return %8, %4 : !torch.vtensor<[8,8],f32>, !torch.vtensor<[8,8],f32>
 }
+
+// -----
+
+// What has effects runs, in its order, even if nobody reads what it gives.
+// CHECK-LABEL: func @effects(
+// CHECK: spyre.host_call "aten._print"() {arguments = ["before"]
+// CHECK: spyre.host_call "my.log"(%{{.*}}) {{{.*}}} : (!torch.vtensor<[4],f16>) -> ()
+// CHECK: spyre.host_call "aten._print"() {arguments = ["behind"]
+func.func @effects(%x: !torch.vtensor<[4],f16>) -> !torch.vtensor<[4],f16> {
+  %before = torch.constant.str "before"
+  %behind = torch.constant.str "behind"
+  torch.operator "torch.aten._print"(%before) {spyre.host = "effect"} : (!torch.str) -> ()
+  %0 = torch.aten.exp %x : !torch.vtensor<[4],f16> -> !torch.vtensor<[4],f16>
+  %1 = torch.operator "torch.my.log"(%0) {effect, spyre.host = "effect"} : (!torch.vtensor<[4],f16>) -> !torch.vtensor<[4],f16>
+  torch.operator "torch.aten._print"(%behind) {spyre.host = "effect"} : (!torch.str) -> ()
+  return %0 : !torch.vtensor<[4],f16>
+}
+
+// -----
+
+// A device function that gives nothing is none: here assertions about a constant.
+// FORCE-LABEL: func @about_constants(
+// FORCE-NOT: call @about_constants_part
+// FORCE: return %arg0
+func.func @about_constants(%x: !torch.vtensor<[4],f16>) -> !torch.vtensor<[4],f16> {
+  %none = torch.constant.none
+  %int6 = torch.constant.int 6
+  %0 = torch.vtensor.literal(dense<1.0> : tensor<f32>) : !torch.vtensor<[],f32>
+  %1 = torch.aten.clone %0, %none : !torch.vtensor<[],f32>, !torch.none -> !torch.vtensor<[],f32>
+  torch.aten._assert_tensor_metadata %1, %none, %none, %int6, %none, %none : !torch.vtensor<[],f32>, !torch.none, !torch.none, !torch.int, !torch.none, !torch.none
+  return %x : !torch.vtensor<[4],f16>
+}

@@ -26,6 +26,10 @@ static LogicalResult verifyArgument(HostCallOp op, Attribute argument, llvm::Bit
         return failure();
     return success();
   }
+  if (auto number = dyn_cast<DenseElementsAttr>(argument);
+      number && number.getType() ==
+                    RankedTensorType::get({}, ComplexType::get(Float64Type::get(op.getContext()))))
+    return success();
   if (auto number = dyn_cast<FloatAttr>(argument); number && number.getType().isF64())
     return success();
   auto number = dyn_cast<IntegerAttr>(argument);
@@ -38,8 +42,9 @@ static LogicalResult verifyArgument(HostCallOp op, Attribute argument, llvm::Bit
   }
   if (number && number.getType().isInteger(64))
     return success();
-  return op.emitOpError() << "argument " << argument
-                          << " is no i64, f64, bool, string, unit, input or list of them";
+  return op.emitOpError()
+         << "argument " << argument
+         << " is no i64, f64, complex<f64>, bool, string, unit, input or list of them";
 }
 
 LogicalResult HostCallOp::verify() {

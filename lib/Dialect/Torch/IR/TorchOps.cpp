@@ -11,6 +11,9 @@
 
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
 
+#include "spyre/Dialect/Torch/IR/ComplexConstants.h"
+#include "spyre/Dialect/Torch/IR/TorchEffects.h"
+
 #include "mlir/IR/BuiltinTypes.h"
 
 using namespace mlir;
@@ -76,6 +79,16 @@ std::optional<StringRef> torch_reader::getConstantDevice(Value value) {
   return std::nullopt;
 }
 
+bool torch_reader::isComplexNumber(DenseElementsAttr elements) {
+  auto type = dyn_cast<ComplexType>(elements.getElementType());
+  return type && type.getElementType().isF64() && elements.getType().getRank() == 0;
+}
+
+DenseElementsAttr torch_reader::getConstantComplex(Value value) {
+  auto elements = getConstant<DenseElementsAttr>(value, names::constantComplex);
+  return elements && isComplexNumber(elements) ? elements : DenseElementsAttr();
+}
+
 bool torch_reader::isNone(Value value) { return getDefiningOp(value, names::constantNone); }
 
 std::optional<OperandRange> torch_reader::getListElements(Value value) {
@@ -108,10 +121,23 @@ std::optional<SmallVector<double>> torch_reader::getFloatList(Value value) {
   return getConstantList<double>(value, getConstantNumber);
 }
 
+/// The elements are those of a tensor of \p type: as many, in the same form.
+static bool isOfType(ElementsAttr elements, Type type) {
+  ShapedType is = elements.getShapedType();
+  Type element = torch_reader::getTensorElementType(type), held = is.getElementType();
+  std::optional<ArrayRef<int64_t>> shape = torch_reader::getTensorShape(type);
+  if (!shape || !element || is.getShape() != *shape)
+    return false;
+  // Attributes have signless integers as well.
+  auto integer = dyn_cast<IntegerType>(element), heldInteger = dyn_cast<IntegerType>(held);
+  return integer && heldInteger ? integer.getWidth() == heldInteger.getWidth() : element == held;
+}
+
 ElementsAttr torch_reader::getTensorLiteral(Value value) {
-  if (auto attr = getConstant<ElementsAttr>(value, names::valueTensorLiteral))
-    return attr;
-  return getConstant<ElementsAttr>(value, names::tensorLiteral);
+  auto attr = getConstant<ElementsAttr>(value, names::valueTensorLiteral);
+  if (!attr)
+    attr = getConstant<ElementsAttr>(value, names::tensorLiteral);
+  return attr && isOfType(attr, value.getType()) ? attr : ElementsAttr();
 }
 
 bool torch_reader::isTensor(Type type) { return isa<ValueTensorType, NonValueTensorType>(type); }
@@ -154,6 +180,15 @@ StringRef torch_reader::getOperatorName(Operation *op) {
   StringRef name = getShortName(op);
   name.consume_front("torch.");
   return name;
+}
+
+bool torch_reader::hasEffect(Operation *op) {
+  if (op->hasAttr(kEffectAttr))
+    return true;
+  return op->getNumResults() == 0 && op->getName().getDialectNamespace() == "torch" &&
+         llvm::is_contained(
+             {"aten._assert_async", "aten._assert_async.msg", "aten._assert_scalar", "aten._print"},
+             getOperatorName(op));
 }
 
 bool torch_reader::isPacking(Operation *op) {

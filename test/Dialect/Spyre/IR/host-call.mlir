@@ -30,7 +30,7 @@ func.func @unnamed_input(%x: tensor<4xf32>) {
 // -----
 
 func.func @other_argument(%x: tensor<4xf32>) {
-  // expected-error@+1 {{is no i64, f64, bool, string, unit, input or list of them}}
+  // expected-error@+1 {{is no i64, f64, complex<f64>, bool, string, unit, input or list of them}}
   %0 = spyre.host_call "aten.relu"(%x) {arguments = [0 : index, 1 : i32], numbers = array<i64: 0>, items = array<i64: -1>} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }

@@ -13,6 +13,7 @@
 #include "MapUtils.h"
 #include "spyre/Dialect/Spyre/Transforms/L1Builders.h"
 #include "spyre/Dialect/Spyre/Transforms/L1Passes.h"
+#include "spyre/Dialect/Spyre/Transforms/Numbers.h"
 #include "spyre/OpFunc/OpFuncTable.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -151,7 +152,8 @@ static void shrinkSplats(func::FuncOp func, RewriterBase &rewriter) {
   func.walk([&](ConstantOp constant) {
     RankedTensorType type = getTensorType(constant.getResult());
     auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
-    if (type.getRank() == 0 || !elements || !elements.isSplat())
+    if (type.getRank() == 0 || !elements || !elements.isSplat() ||
+        !isNumberType(type.getElementType()))
       return;
     rewriter.setInsertionPoint(constant);
     auto scalarType = RankedTensorType::get({}, type.getElementType());
@@ -349,7 +351,8 @@ static void dropEmpty(func::FuncOp func, RewriterBase &rewriter) {
     } else if (type.getNumElements() == 0) {
       auto none = DenseElementsAttr::get(type, ArrayRef<Attribute>());
       rewriter.replaceOpWithNewOp<ConstantOp>(op, type, none);
-    } else if (std::optional<double> number = getEmptyReduction(op)) {
+    } else if (std::optional<double> number = getEmptyReduction(op);
+               number && isNumberType(type.getElementType())) {
       Value scalar = buildScalar(rewriter, op->getLoc(), *number, type.getElementType());
       rewriter.replaceOp(op, buildPointwise(rewriter, op->getLoc(), "identity", {scalar}, type));
     }

@@ -12,6 +12,7 @@
 #include "spyre/Dialect/Spyre/Transforms/L1Builders.h"
 
 #include "spyre/Dialect/Spyre/IR/AffineConversion.h"
+#include "spyre/Dialect/Spyre/Transforms/Numbers.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/STLExtras.h"
@@ -32,7 +33,31 @@ bool mlir::spyre::isHalf(Type type) { return type.isF16() || type.isBF16(); }
 // Constants
 //===----------------------------------------------------------------------===//
 
+bool mlir::spyre::isNumberType(Type type) {
+  return isHalf(type) || type.isF32() || type.isF64() || type.isInteger(1) || type.isInteger(32) ||
+         type.isInteger(64);
+}
+
+/// \p value truncated. What does not fit has no defined value in PyTorch.
+static int64_t toInteger(double value) {
+  return std::fabs(value) < 0x1p63 ? static_cast<int64_t>(value) : 0;
+}
+
+double mlir::spyre::roundToType(double value, Type type) {
+  if (type.isInteger(1))
+    return value != 0;
+  auto floatType = dyn_cast<FloatType>(type);
+  if (!floatType)
+    return value;
+  llvm::APFloat number(value);
+  bool losesInfo;
+  number.convert(floatType.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+  number.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+  return number.convertToDouble();
+}
+
 Value mlir::spyre::buildScalar(OpBuilder &b, Location loc, double value, Type elementType) {
+  assert(isNumberType(elementType) && "ask isNumberType first");
   auto type = RankedTensorType::get({}, elementType);
   if (auto floatType = dyn_cast<FloatType>(elementType)) {
     llvm::APFloat rounded(value);
@@ -49,8 +74,10 @@ Value mlir::spyre::buildScalar(OpBuilder &b, Location loc, double value, Type el
       constant->setAttr(kValueAttr, b.getF64FloatAttr(value));
     return constant;
   }
-  auto attribute = b.getIntegerAttr(elementType, static_cast<int64_t>(value));
-  return ConstantOp::create(b, loc, type, DenseElementsAttr::get(type, attribute.getValue()));
+  int64_t integer = elementType.isInteger(1) ? value != 0 : toInteger(value);
+  llvm::APInt bits(elementType.getIntOrFloatBitWidth(), static_cast<uint64_t>(integer),
+                   /*isSigned=*/true, /*implicitTrunc=*/true);
+  return ConstantOp::create(b, loc, type, DenseElementsAttr::get(type, bits));
 }
 
 std::optional<double> mlir::spyre::getScalarConstant(Value value) {
