@@ -37,8 +37,9 @@ KEPT = (
     "scaled_dot_product_attention",
     "silu",
 )
-# Operations that refuse indices out of range, which their decompositions take or refuse in another way.
+# Operations that refuse indices and probabilities out of range, which their decompositions take or refuse in another way.
 CHECKED = (
+    "bernoulli",
     "index_add",
     "index_add_",
     "index_copy",

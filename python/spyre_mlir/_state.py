@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import builtins
 import collections
 import contextlib
 import enum
@@ -71,8 +72,12 @@ def _is_plain(tensor) -> bool:
     )
 
 
-def _is_library(module_name) -> bool:
-    return str(module_name or "").split(".")[0] in _LIBRARIES
+def _is_library(code) -> bool:
+    """Whether a type or function is of a library without state of the user's."""
+    module = str(code.__module__ or "").split(".")[0]
+    if module == "builtins":  # or made by exec
+        return getattr(builtins, code.__name__, None) is code
+    return module in _LIBRARIES
 
 
 class _Walk:
@@ -122,7 +127,7 @@ class _Walk:
             for part in ("func", "args", "keywords"):
                 inner = getattr(value, part)
                 self.visit(_join(name, part), inner, lambda inner=inner: inner, None)
-        elif hasattr(value, "__dict__") and not _is_library(type(value).__module__) and not callable_only(value):
+        elif hasattr(value, "__dict__") and not _is_library(type(value)) and not callable_only(value):
             self.attributes(name, value, get)
             call = getattr(type(value), "__call__", None)
             if isinstance(call, types.FunctionType):
@@ -139,7 +144,7 @@ class _Walk:
                 for key, content in getattr(sub, kind).items():
                     self.values[_join(path, key)] = ("a tensor or module" if content is not None else "None",)
             self.keyed(path, sub.__dict__, held, lambda sub=sub: sub.__dict__)
-            if not _is_library(type(sub).__module__):
+            if not _is_library(type(sub)):
                 self.deferred.append((path, type(sub).forward))
 
     def attributes(self, name, value, get):
@@ -216,7 +221,7 @@ class _Walk:
     def functions(self, name, function):
         """What a function's closure and the globals that it names hold."""
         function = getattr(function, "__wrapped__", function)
-        if not isinstance(function, types.FunctionType) or _is_library(function.__module__):
+        if not isinstance(function, types.FunctionType) or _is_library(function):
             return
         if ("code", id(function)) in self.seen:
             return
