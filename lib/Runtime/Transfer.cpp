@@ -380,11 +380,20 @@ public:
       int64_t stop = std::min(next + kPiece, end);
       countNumbers(spec.dtype, spec.deviceFormat, host.data.data(), next, stop, *counts);
       next = stop;
+      prefetchNext();
     }
   }
   void finish() { countTo(end); }
 
 private:
+  /// While this piece is converted, the next one comes.
+  void prefetchNext() const {
+    constexpr int64_t kLineInBytes = 64;
+    const int64_t width = spyre::getWidthInBytes(spec.dtype);
+    for (int64_t at = next * width; at < std::min(next + kPiece, end) * width; at += kLineInBytes)
+      __builtin_prefetch(host.data.data() + at);
+  }
+
   static constexpr int64_t kPiece = 2048; ///< elements
   const ArgumentSpec &spec;
   const HostTensor &host;
