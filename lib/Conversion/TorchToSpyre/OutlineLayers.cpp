@@ -55,7 +55,11 @@ static Repetition findRepetition(const Steps &steps, size_t minLength) {
     hashes.push_back(steps.getHash(i));
     products.push_back(products.back() + isMatrixProduct(steps[i]));
   }
-  for (size_t length = minLength; length <= std::min(n / 2, kMaxLength); ++length)
+  if (products.back() == 0)
+    return best;
+  // No more than what is behind the first instance can be saved.
+  for (size_t length = minLength;
+       length <= std::min(n / 2, kMaxLength) && n - length > bestSaved; ++length)
     for (size_t i = 0; i + length < n;) {
       size_t run = 0;
       while (i + length + run < n && hashes[i + run] == hashes[i + length + run])

@@ -23,7 +23,9 @@
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/OperationSupport.h"
 #include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <set>
 
@@ -449,6 +451,64 @@ static void inlineCalls(func::FuncOp program, func::FuncOp callee) {
   }
 }
 
+/// Equal for functions that do the same.
+static llvm::hash_code hashFunction(func::FuncOp func) {
+  llvm::hash_code code = hash_value(func.getFunctionType());
+  for (Operation &op : func.getBody().front())
+    code = llvm::hash_combine(code, op.getName(), op.getRawDictionaryAttrs());
+  return code;
+}
+
+static bool doTheSame(func::FuncOp a, func::FuncOp b) {
+  return a.getFunctionType() == b.getFunctionType() &&
+         a.getArgAttrsAttr() == b.getArgAttrsAttr() && a.getResAttrsAttr() == b.getResAttrsAttr() &&
+         OperationEquivalence::isRegionEquivalentTo(&a.getBody(), &b.getBody(),
+                                                    OperationEquivalence::IgnoreLocations);
+}
+
+/// Layers between whose operations the host computes leave equal parts: one function each.
+static void shareEqualParts(ModuleOp module, func::FuncOp program) {
+  SmallVector<SmallVector<func::FuncOp, 0>> classes;
+  llvm::DenseMap<size_t, SmallVector<size_t, 1>> byHash;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (func == program || func.isExternal() || !llvm::hasSingleElement(func.getBody()))
+      continue;
+    SmallVector<size_t, 1> &known = byHash[size_t(hashFunction(func))];
+    auto same = llvm::find_if(known, [&](size_t c) { return doTheSame(classes[c].front(), func); });
+    if (same == known.end()) {
+      known.push_back(classes.size());
+      classes.push_back({func});
+    } else {
+      classes[*same].push_back(func);
+    }
+  }
+  llvm::StringMap<StringRef> leaders;
+  for (ArrayRef<func::FuncOp> functions : classes) {
+    if (functions.size() == 1)
+      continue;
+    func::FuncOp leader = functions.front();
+    // What is said of an operation is said of all that it stands for.
+    SmallVector<Block::iterator> places;
+    for (func::FuncOp func : functions)
+      places.push_back(func.getBody().front().begin());
+    for (Operation &op : leader.getBody().front()) {
+      SmallVector<Location> locations;
+      for (Block::iterator &place : places)
+        locations.push_back((place++)->getLoc());
+      op.setLoc(FusedLoc::get(module.getContext(), locations));
+    }
+    for (func::FuncOp func : functions.drop_front())
+      leaders[func.getName()] = leader.getName();
+  }
+  module.walk([&](func::CallOp call) {
+    if (auto leader = leaders.find(call.getCallee()); leader != leaders.end())
+      call.setCallee(leader->second);
+  });
+  for (ArrayRef<func::FuncOp> functions : classes)
+    for (func::FuncOp func : functions.drop_front())
+      func.erase();
+}
+
 void SplitHostPass::runOnOperation() {
   ModuleOp module = getOperation();
   SymbolTable symbols(module);
@@ -475,4 +535,6 @@ void SplitHostPass::runOnOperation() {
     inlineCalls(program, func);
     func.erase();
   }
+  if (program)
+    shareEqualParts(module, program);
 }
