@@ -221,10 +221,24 @@ bool Emitter::alignDims() {
       for (const layout::Digit &digit : access.coordinates.back().digits)
         if (dims[digit.input].extent % access.deviceSizes.back() != 0)
           dims[digit.input].split = 1;
-  auto answer = layout::align(dims, accesses);
-  if (auto *problem = std::get_if<layout::AlignError>(&answer))
-    return fail(problem->message, problem->access);
-  alignment = std::move(std::get<layout::Alignment>(answer));
+  auto align = [&] {
+    auto answer = layout::align(dims, accesses);
+    if (auto *problem = std::get_if<layout::AlignError>(&answer))
+      return fail(problem->message, problem->access);
+    alignment = std::move(std::get<layout::Alignment>(answer));
+    return true;
+  };
+  if (!align())
+    return false;
+  // Dims of extent 1 are kept while there are names for them: they say nothing.
+  if (int64_t(alignment.dims.size()) > getMostDims()) {
+    for (layout::AlignDim &dim : dims)
+      dim.keepUnit = false;
+    for (layout::AlignAccess &access : accesses)
+      access.unitDims.clear();
+    if (!align())
+      return false;
+  }
   // The constants' dims of a matmul go in front: its last three dims are M, N, K.
   if (facts.category == EmitCategory::Matmul)
     moveConstantDimsToFront();
@@ -256,17 +270,24 @@ unsigned Emitter::getReference() const {
   return contracts ? 0 : unsigned(op.operands.size()) - 1;
 }
 
+/// Dims that SuperDSC has names for, where the operation's are as they were aligned.
+int64_t Emitter::getMostDims() const {
+  if (facts.category == EmitCategory::Matmul)
+    return 7;
+  return alignment.accesses[getReference()].getStickDim() == -1 ? 6 : 8;
+}
+
 /// Names, sizes and slices of the dims, with a virtual row in front and an
 /// injected stick dim behind where the operation needs them.
 bool Emitter::nameDims() {
   unsigned count = unsigned(alignment.dims.size());
   bool isMatmul = facts.category == EmitCategory::Matmul;
+  const layout::AlignedAccess &reference = alignment.accesses[getReference()];
   unsigned limit = isMatmul ? 7 : 8;
   if (count > limit)
     return fail("the operation needs " + std::to_string(count) +
                 " dims, which is not supported: SuperDSC has names for " + std::to_string(limit));
 
-  const layout::AlignedAccess &reference = alignment.accesses[getReference()];
   bool hasOnlyStick = reference.getStickDim() != -1;
   for (const AlignedCoordinate &coordinate : reference.coordinates)
     hasOnlyStick &=

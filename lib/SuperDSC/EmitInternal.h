@@ -89,6 +89,7 @@ private:
   bool checkConstants();
   bool computeCoordinates();
   bool alignDims();
+  int64_t getMostDims() const;
   void cutTiles();
   void moveConstantDimsToFront();
   bool nameDims();
