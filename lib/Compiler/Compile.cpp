@@ -174,15 +174,23 @@ static int getLevel(ModuleOp module) {
   return level;
 }
 
-/// Marks the arguments at \p positions of the program as weights.
-static LogicalResult markWeights(ModuleOp module, ArrayRef<unsigned> positions) {
+/// Marks the arguments at \p positions of the program as weights. \p problem: what is
+/// wrong with them, in the words of the option.
+static LogicalResult markWeights(ModuleOp module, ArrayRef<unsigned> positions,
+                                 std::string &problem) {
   for (auto func : module.getOps<func::FuncOp>()) {
     if (!func.isPublic())
       continue;
     for (unsigned position : positions) {
-      if (position >= func.getNumArguments())
-        return func.emitError() << "--weights names in" << position << "; the program has "
-                                << func.getNumArguments() << " arguments";
+      unsigned count = func.getNumArguments();
+      if (position >= count) {
+        problem = "--weights: there is no in" + std::to_string(position) + "; the program has " +
+                  (count == 0   ? "no arguments"
+                   : count == 1 ? "one argument, in0"
+                                : std::to_string(count) + " arguments, in0 to in" +
+                                      std::to_string(count - 1));
+        return failure();
+      }
       func.setArgAttr(position, mlir::spyre::kWeightAttr, UnitAttr::get(func.getContext()));
     }
   }
@@ -466,7 +474,7 @@ LogicalResult Compilation::run(std::unique_ptr<llvm::MemoryBuffer> input,
   if (failed(parse(std::move(input))) || failed(dump("input")))
     return failure();
   int level = getLevel(*module);
-  if (failed(markWeights(*module, options.weights)))
+  if (failed(markWeights(*module, options.weights, stats.usageError)))
     return failure();
   bool fromTorch = isFromTorch(*module);
   if (fromTorch && failed(runStage("shapes", [&](OpPassManager &pm) {

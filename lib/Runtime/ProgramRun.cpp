@@ -16,6 +16,10 @@
 
 #include <set>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 namespace spyre::runtime {
 
 namespace {
@@ -82,7 +86,9 @@ Result<BufferLayouts> getBufferLayouts(const LoadedProgram &program) {
   return layouts;
 }
 
-Result<LoadedProgram> loadProgram(const std::string &directory) {
+namespace {
+
+Result<LoadedProgram> readProgramDirectory(const std::string &directory) {
   LoadedProgram loaded;
   loaded.directory = directory;
   std::string file = directory + "/program.json";
@@ -140,6 +146,46 @@ Result<LoadedProgram> loadProgram(const std::string &directory) {
   if (auto *error = std::get_if<Error>(&layouts))
     return *error;
   return loaded;
+}
+
+/// A directory held open, so that no other gets its number, and whether its path leads
+/// to another one now.
+class HeldDirectory {
+public:
+  explicit HeldDirectory(const std::string &path)
+      : path(path), file(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {}
+  ~HeldDirectory() {
+    if (file >= 0)
+      ::close(file);
+  }
+  HeldDirectory(const HeldDirectory &) = delete;
+  HeldDirectory &operator=(const HeldDirectory &) = delete;
+
+  bool wasReplaced() const {
+    struct stat held{}, named{};
+    if (::stat(path.c_str(), &named) != 0)
+      return false;
+    return file < 0 || (::fstat(file, &held) == 0 &&
+                        (held.st_ino != named.st_ino || held.st_dev != named.st_dev));
+  }
+
+private:
+  std::string path;
+  int file;
+};
+
+} // namespace
+
+Result<LoadedProgram> loadProgram(const std::string &directory) {
+  // Whoever compiles into the directory meanwhile replaces it as a whole: files read
+  // before and after that are of two programs, or missing.
+  constexpr int kMostAttempts = 20;
+  for (int attempt = 1;; ++attempt) {
+    HeldDirectory held(directory);
+    Result<LoadedProgram> loaded = readProgramDirectory(directory);
+    if (!held.wasReplaced() || attempt == kMostAttempts)
+      return loaded;
+  }
 }
 
 std::optional<Error> checkCapacity(const LoadedProgram &program, const Device &device,

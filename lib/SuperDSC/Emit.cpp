@@ -221,10 +221,24 @@ bool Emitter::alignDims() {
       for (const layout::Digit &digit : access.coordinates.back().digits)
         if (dims[digit.input].extent % access.deviceSizes.back() != 0)
           dims[digit.input].split = 1;
-  auto answer = layout::align(dims, accesses);
-  if (auto *problem = std::get_if<layout::AlignError>(&answer))
-    return fail(problem->message, problem->access);
-  alignment = std::move(std::get<layout::Alignment>(answer));
+  auto align = [&] {
+    auto answer = layout::align(dims, accesses);
+    if (auto *problem = std::get_if<layout::AlignError>(&answer))
+      return fail(problem->message, problem->access);
+    alignment = std::move(std::get<layout::Alignment>(answer));
+    return true;
+  };
+  if (!align())
+    return false;
+  // Dims of extent 1 are kept while there are names for them: they say nothing.
+  if (int64_t(alignment.dims.size()) > getMostDims()) {
+    for (layout::AlignDim &dim : dims)
+      dim.keepUnit = false;
+    for (layout::AlignAccess &access : accesses)
+      access.unitDims.clear();
+    if (!align())
+      return false;
+  }
   // The constants' dims of a matmul go in front: its last three dims are M, N, K.
   if (facts.category == EmitCategory::Matmul)
     moveConstantDimsToFront();
@@ -256,17 +270,24 @@ unsigned Emitter::getReference() const {
   return contracts ? 0 : unsigned(op.operands.size()) - 1;
 }
 
+/// Dims that SuperDSC has names for, where the operation's are as they were aligned.
+int64_t Emitter::getMostDims() const {
+  if (facts.category == EmitCategory::Matmul)
+    return 7;
+  return alignment.accesses[getReference()].getStickDim() == -1 ? 6 : 8;
+}
+
 /// Names, sizes and slices of the dims, with a virtual row in front and an
 /// injected stick dim behind where the operation needs them.
 bool Emitter::nameDims() {
   unsigned count = unsigned(alignment.dims.size());
   bool isMatmul = facts.category == EmitCategory::Matmul;
+  const layout::AlignedAccess &reference = alignment.accesses[getReference()];
   unsigned limit = isMatmul ? 7 : 8;
   if (count > limit)
     return fail("the operation needs " + std::to_string(count) +
                 " dims, which is not supported: SuperDSC has names for " + std::to_string(limit));
 
-  const layout::AlignedAccess &reference = alignment.accesses[getReference()];
   bool hasOnlyStick = reference.getStickDim() != -1;
   for (const AlignedCoordinate &coordinate : reference.coordinates)
     hasOnlyStick &=
@@ -384,6 +405,15 @@ int Emitter::getLabelStick(const EmitTensor &tensor) const {
   return injectedStick != -1 ? injectedStick : tensors[getReference()].stick;
 }
 
+/// Whether a cast's operand pads \p dim. The reference looks for the dim among the
+/// operand's device dims by its place in the operand's order, the virtual row counted,
+/// so that a lone stick dim of a tensor [sticks, lanes] is not padded.
+bool Emitter::padsCast(const EmitTensor &tensor, unsigned dim) const {
+  auto place = std::find(tensor.order.begin(), tensor.order.end(), dim);
+  return place != tensor.order.end() &&
+         place - tensor.order.begin() + 1 < ptrdiff_t(tensor.access.deviceSizes.size());
+}
+
 /// Gaps, then padded sizes: stick dims are rounded up to whole sticks, and the
 /// contraction of a matmul to the second operand's.
 bool Emitter::computePadding() {
@@ -418,6 +448,8 @@ bool Emitter::computePadding() {
     if (!pads)
       continue;
     for (unsigned dim = 0; dim < dims.size(); ++dim) {
+      if (facts.category == EmitCategory::Cast && !padsCast(tensors[i], dim))
+        continue;
       int64_t padded = roundUp(dims[dim].size, tensors[i].inStick[dim]);
       padding[dim] += padded - dims[dim].size;
       dims[dim].size = padded;
@@ -456,8 +488,10 @@ bool Emitter::checkSplits() {
       return fail("dim '" + dim.name + "' of size " + std::to_string(dim.size) + " has no " +
                   std::to_string(dim.numSlices) + " equal slices");
     dim.coreSize = dim.size / dim.numSlices;
+    // What a cast does not pad is not divided, and its last stick is a part of one.
+    bool isPart = facts.category == EmitCategory::Cast && dim.numSlices == 1;
     for (unsigned i = 0; i < tensors.size(); ++i)
-      if (tensors[i].scale[d] == 1 && dim.coreSize % tensors[i].inStick[d] != 0)
+      if (!isPart && tensors[i].scale[d] == 1 && dim.coreSize % tensors[i].inStick[d] != 0)
         return fail("a core gets " + std::to_string(dim.coreSize) + " elements of dim '" +
                         dim.name + "', which are no whole sticks of " +
                         std::to_string(tensors[i].inStick[d]),

@@ -89,12 +89,14 @@ private:
   bool checkConstants();
   bool computeCoordinates();
   bool alignDims();
+  int64_t getMostDims() const;
   void cutTiles();
   void moveConstantDimsToFront();
   bool nameDims();
   bool orderTensors();
   bool computeScales();
   bool computePadding();
+  bool padsCast(const EmitTensor &tensor, unsigned dim) const;
   bool checkSplits();
   bool computeOwnDivisions();
   void computeLoopStrides();

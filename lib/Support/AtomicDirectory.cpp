@@ -20,6 +20,8 @@
 #include <streambuf>
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -47,11 +49,14 @@ int64_t getFailingByte() {
 /// A file descriptor as a stream buffer that keeps the first error.
 class FileBuffer : public std::streambuf {
 public:
-  explicit FileBuffer(const fs::path &path) {
+  /// \p isNew: there must be no such file, and nobody takes it for one left behind.
+  FileBuffer(const fs::path &path, bool isNew) {
     temporaries::waitIfInterrupted();
-    file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (isNew ? O_EXCL : O_TRUNC), 0666);
     if (file < 0)
       error = errno;
+    else if (isNew)
+      ::flock(file, LOCK_EX | LOCK_NB);
     setp(buffer, buffer + sizeof buffer);
   }
   ~FileBuffer() override { close(); }
@@ -114,8 +119,8 @@ std::string describe(const fs::path &path, const std::string &reason) {
 }
 
 std::optional<std::string> writeFile(const fs::path &path, const fs::path &shownPath,
-                                     const AtomicDirectory::Content &content) {
-  FileBuffer buffer(path);
+                                     const AtomicDirectory::Content &content, bool isNew) {
+  FileBuffer buffer(path, isNew);
   std::ostream os(&buffer);
   content(os);
   os.flush();
@@ -131,10 +136,43 @@ std::string getTemporaryPrefix(const fs::path &target) {
   return "." + target.filename().string() + ".tmp-";
 }
 
+/// A name that nothing has yet. (Processes of two containers may have one number.)
 fs::path makeTemporaryPath(const fs::path &target) {
   static std::atomic<int> count{0};
-  return target.parent_path() /
-         (getTemporaryPrefix(target) + std::to_string(::getpid()) + "-" + std::to_string(count++));
+  std::string prefix = getTemporaryPrefix(target) + std::to_string(::getpid()) + "-";
+  std::error_code ignored;
+  fs::path path;
+  do
+    path = target.parent_path() / (prefix + std::to_string(count++));
+  while (fs::exists(fs::symlink_status(path, ignored)));
+  return path;
+}
+
+/// True if a process, of this machine or of a container that shares the folder, is
+/// writing \p path: it holds a lock on it.
+bool isLocked(const fs::path &path) {
+  int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0)
+    return false;
+  bool locked = ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(file);
+  return locked;
+}
+
+/// Locks the folder \p path, if it is there still. -1: it is not; somebody took it for
+/// one left behind before it was locked.
+int lockFolder(const fs::path &path) {
+  int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0)
+    return -1;
+  // Where the file system has no locks, the number of the process has to do.
+  ::flock(folder, LOCK_EX | LOCK_NB);
+  struct stat named{}, held{};
+  if (::stat(path.c_str(), &named) == 0 && ::fstat(folder, &held) == 0 &&
+      named.st_ino == held.st_ino && named.st_dev == held.st_dev)
+    return folder;
+  ::close(folder);
+  return -1;
 }
 
 /// Removes what runs that no longer live left beside \p target.
@@ -152,7 +190,8 @@ void removeStale(const fs::path &target) {
     auto [next, failed] = std::from_chars(first, last, process);
     if (failed != std::errc() || next == last || *next != '-' || process <= 0)
       continue;
-    if (::kill(process, 0) != 0 && errno == ESRCH)
+    // A process of another container looks like one that is gone: it holds a lock.
+    if (::kill(process, 0) != 0 && errno == ESRCH && !isLocked(it->path()))
       stale.push_back(it->path());
   }
   for (const fs::path &path : stale)
@@ -167,6 +206,39 @@ bool exchange(const fs::path &a, const fs::path &b) {
 #else
   return false;
 #endif
+}
+
+/// Puts the folder \p made at \p target. What was there has the name that is returned.
+fs::path putInPlace(const fs::path &made, const fs::path &target, std::error_code &error) {
+  constexpr int kMostAttempts = 100; // others may put theirs there at the same time
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+    // One step.
+    if (exchange(made, target))
+      return made;
+    if (!fs::exists(target, error)) {
+      fs::rename(made, target, error);
+      if (error != std::errc::directory_not_empty && error != std::errc::file_exists)
+        return {};
+      continue;
+    }
+    // A directory cannot be renamed over one with content: move that aside first.
+    fs::path old = makeTemporaryPath(target);
+    fs::rename(target, old, error);
+    if (error == std::errc::no_such_file_or_directory)
+      continue;
+    if (error)
+      return {};
+    fs::rename(made, target, error);
+    if (!error)
+      return old;
+    std::error_code ignored;
+    fs::rename(old, target, ignored);
+    if (error != std::errc::directory_not_empty && error != std::errc::file_exists)
+      return {};
+    if (ignored)
+      fs::remove_all(old, ignored);
+  }
+  return {};
 }
 
 /// An absolute path without a trailing slash, so that it has a name and a parent.
@@ -186,10 +258,17 @@ fs::path normalize(const fs::path &path, std::error_code &error) {
 
 AtomicDirectory::~AtomicDirectory() {
   std::error_code error;
-  if (temporary.empty())
-    return;
-  fs::remove_all(temporary, error);
-  temporaries::remove(temporary);
+  if (!temporary.empty()) {
+    fs::remove_all(temporary, error);
+    temporaries::remove(temporary);
+  }
+  unlock();
+}
+
+void AtomicDirectory::unlock() {
+  if (lock >= 0)
+    ::close(lock);
+  lock = -1;
 }
 
 std::optional<std::string> AtomicDirectory::open(const fs::path &path,
@@ -214,25 +293,37 @@ std::optional<std::string> AtomicDirectory::open(const fs::path &path,
   if (error)
     return describe(path, error.message());
   removeStale(target);
-  temporary = makeTemporaryPath(target);
-  temporaries::add(temporary);
-  if (!fs::create_directory(temporary, error)) {
+  constexpr int kMostAttempts = 100; // others may take a name, or remove the folder
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+    temporary = makeTemporaryPath(target);
+    temporaries::add(temporary);
+    bool made = fs::create_directory(temporary, error);
+    if (made && (lock = lockFolder(temporary)) >= 0)
+      return std::nullopt;
     temporaries::remove(temporary);
-    fs::path failed = std::move(temporary);
     temporary.clear();
-    return describe(path, error ? error.message() : failed.string() + " exists");
+    if (error)
+      return describe(path, error.message());
   }
-  return std::nullopt;
+  return describe(path, "others take or remove each temporary folder beside it");
 }
 
 std::optional<std::string> AtomicDirectory::write(const std::string &name, const Content &content) {
   temporaries::waitIfInterrupted();
-  fs::path path = temporary / name;
+  // The folders inside, never the temporary one: if somebody has removed that, what
+  // was written before is lost, and a new one would hold a part of the output.
+  fs::path folder = temporary;
   std::error_code error;
-  fs::create_directories(path.parent_path(), error);
-  if (error)
-    return describe(target / name, error.message());
-  return writeFile(path, target / name, content);
+  for (const fs::path &part : fs::path(name).parent_path())
+    if (fs::create_directory(folder /= part, error); error)
+      break;
+  std::optional<std::string> failure = error ? describe(target / name, error.message())
+                                             : writeFile(temporary / name, target / name, content,
+                                                         /*isNew=*/false);
+  if (failure && !fs::exists(temporary, error))
+    return describe(target / name, "another process has removed '" + temporary.string() +
+                                       "', where it was being made");
+  return failure;
 }
 
 std::optional<std::string> AtomicDirectory::commit() {
@@ -241,24 +332,7 @@ std::optional<std::string> AtomicDirectory::commit() {
   {
     // An interrupt comes before or after the whole step.
     temporaries::UninterruptedStep step;
-    if (!fs::exists(target, error)) {
-      fs::rename(temporary, target, error);
-    } else if (exchange(temporary, target)) {
-      // One step, and what was there before has the temporary name now.
-      old = temporary;
-    } else {
-      // A directory cannot be renamed over one with content: move that aside first.
-      old = makeTemporaryPath(target);
-      fs::rename(target, old, error);
-      if (error)
-        return describe(target, error.message());
-      fs::rename(temporary, target, error);
-      if (error) {
-        std::string reason = error.message();
-        fs::rename(old, target, error);
-        return describe(target, reason);
-      }
-    }
+    old = putInPlace(temporary, target, error);
     if (error)
       return describe(target, error.message());
     temporaries::remove(temporary);
@@ -266,11 +340,23 @@ std::optional<std::string> AtomicDirectory::commit() {
       temporaries::add(old);
   }
   temporary.clear();
+  unlock();
   if (!old.empty()) {
     fs::remove_all(old, error);
     temporaries::remove(old);
   }
   return std::nullopt;
+}
+
+std::variant<fs::path, std::string> replaceDirectory(const fs::path &made, const fs::path &target) {
+  std::error_code error;
+  fs::path place = normalize(target, error);
+  if (error || !place.has_filename())
+    return describe(target, error ? error.message() : "no name of a directory");
+  fs::path old = putInPlace(made, place, error);
+  if (error)
+    return describe(target, error.message());
+  return old;
 }
 
 std::optional<std::string> writeFileAtomically(const fs::path &path,
@@ -284,11 +370,11 @@ std::optional<std::string> writeFileAtomically(const fs::path &path,
     return describe(path, "it is a directory");
   // Devices and pipes (/dev/null, /dev/stdout) are written to, never replaced.
   if (fs::exists(status) && !fs::is_regular_file(status))
-    return writeFile(target, path, content);
+    return writeFile(target, path, content, /*isNew=*/false);
   removeStale(target);
   fs::path temporary = makeTemporaryPath(target);
   temporaries::add(temporary);
-  std::optional<std::string> failure = writeFile(temporary, path, content);
+  std::optional<std::string> failure = writeFile(temporary, path, content, /*isNew=*/true);
   if (!failure) {
     fs::rename(temporary, target, error);
     if (error)

@@ -37,6 +37,7 @@ constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 struct Slot {
   std::atomic<bool> used{false};
+  pid_t owner; // a fork inherits the slots, not what they name
   char path[PATH_MAX];
 };
 
@@ -96,7 +97,7 @@ void handleInterrupt(int signal) {
   while (numSteps.load() > 0)
     sleepShortly();
   for (Slot &slot : slots)
-    if (slot.used.load())
+    if (slot.used.load() && slot.owner == ::getpid())
       removeTree(AT_FDCWD, slot.path, /*depth=*/16);
   for (size_t i = 0; i < std::size(kSignals); ++i)
     if (kSignals[i] == signal)
@@ -117,6 +118,7 @@ void temporaries::add(const std::filesystem::path &path) {
     if (slot.used.load())
       continue;
     std::memcpy(slot.path, text.c_str(), text.size() + 1);
+    slot.owner = ::getpid();
     slot.used = true;
     return;
   }

@@ -142,6 +142,10 @@ nb::tuple compile(nb::str text, const std::string &name, const std::string &dire
     succeeded = mlir::succeeded(compileText(llvm::StringRef(bytes, size_t(size)), name, directory,
                                             options, stats, context));
   }
+  if (!stats.usageError.empty()) {
+    PyErr_SetString(PyExc_ValueError, stats.usageError.c_str());
+    throw nb::python_error();
+  }
   nb::list diagnostics;
   for (const Message &message : messages)
     diagnostics.append(toPython(message));

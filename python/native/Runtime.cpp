@@ -15,6 +15,7 @@
 
 #include "spyre/Runtime/Checksum.h"
 #include "spyre/Runtime/ProgramSession.h"
+#include "spyre/Support/AtomicDirectory.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -531,6 +532,16 @@ nb::list getSharedArrays(NativeDevice &device) {
 
 NB_MODULE(_runtime, m) {
   m.doc() = "Devices and compiled programs.";
+  m.def(
+      "replace_directory",
+      [](const std::string &made, const std::string &target) {
+        auto old = spyre::replaceDirectory(made, target);
+        if (auto *problem = std::get_if<std::string>(&old))
+          raise("SpyreError", *problem);
+        return std::get<std::filesystem::path>(old).string();
+      },
+      "made"_a, "target"_a,
+      "Puts a folder in the place of one beside it, in one step; returns where that is now.");
   // Devices are shared by programs and live until the process ends.
   nb::set_leak_warnings(false);
   nb::class_<NativeDevice>(m, "Device", "An emulated device.")

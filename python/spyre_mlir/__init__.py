@@ -184,10 +184,52 @@ def _shapes_of(inputs) -> list:
 
 def load(directory: str | os.PathLike, **options) -> CompiledProgram:
     """A program that `save` or spyre-compile wrote."""
-    path = pathlib.Path(directory)
-    if not (path / "program.json").is_file():
-        raise LoadError(f"'{path}' is no program directory: it has no program.json")
-    return _open(Directory(path), _make_options(options))
+    path, chosen = pathlib.Path(directory), _make_options(options)
+    for attempt in range(_MOST_LOADS):
+        with _Held(path) as held:
+            try:
+                if not (path / "program.json").is_file():
+                    raise LoadError(f"'{path}' is no program directory: it has no program.json")
+                program = _open(Directory(path), chosen)
+            except LoadError:
+                if attempt + 1 == _MOST_LOADS or not held.was_replaced():
+                    raise
+            else:
+                if not held.was_replaced():
+                    break
+    return program
+
+
+# How often a program is read that others replace meanwhile.
+_MOST_LOADS = 20
+
+
+class _Held:
+    """A folder held open, so that no other gets its number, and whether its path leads to another one now.
+
+    Whoever saves to the same place replaces it as a whole: files read before and after are of two programs.
+    """
+
+    def __init__(self, path):
+        self.path = path
+
+    def __enter__(self):
+        try:
+            self.folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError:
+            self.folder = None
+        return self
+
+    def __exit__(self, *_):
+        if self.folder is not None:
+            os.close(self.folder)
+
+    def was_replaced(self) -> bool:
+        try:
+            named = os.stat(self.path)
+        except OSError:
+            return False
+        return self.folder is None or not os.path.samestat(os.fstat(self.folder), named)
 
 
 def run(program: str | os.PathLike, inputs, **options):

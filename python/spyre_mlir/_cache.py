@@ -25,7 +25,7 @@ import zlib
 
 FORMAT = 2  # of entries; another one is another folder
 DEFAULT_LIMIT = 4 << 30  # bytes
-STALE_S = 3600  # an unfinished entry older than this belongs to nobody
+STALE_S = 3600  # an unfinished entry older than this, of a process that is gone, belongs to nobody
 
 _SUM = "spyre-cache.json"
 _CHUNK = 1 << 20
@@ -145,7 +145,7 @@ class Cache:
         for entry in listed:
             try:
                 if entry.name.startswith("."):
-                    if time.time() - entry.stat().st_mtime > STALE_S:
+                    if time.time() - entry.stat().st_mtime > STALE_S and not _is_being_made(entry.name):
                         remove_tree(entry.path)
                     continue
                 found.append((entry.stat().st_mtime, _size(entry.path), pathlib.Path(entry.path)))
@@ -179,6 +179,20 @@ class Cache:
         except OSError:  # somebody else has removed it
             pass
         remove_tree(grave)
+
+
+def _is_being_made(name: str) -> bool:
+    """Whether the process that an unfinished entry's name tells of is there: large programs take their time."""
+    number = name.removeprefix(".new-").partition("-")[0]
+    if name.startswith(".new-") and number.isdigit():
+        try:
+            os.kill(int(number), 0)
+        except ProcessLookupError:
+            return False
+        except OSError:  # somebody else's
+            pass
+        return True
+    return False
 
 
 # A process that finds its programs in the cache needs neither module; together they take

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import json
+import os
 import pathlib
 import re
 import sys
@@ -33,7 +34,13 @@ class _Temporary:
 
     def __init__(self):
         self.path = make_folder("spyre-")
-        weakref.finalize(self, remove_tree, self.path)
+        weakref.finalize(self, _remove_own, self.path, os.getpid())
+
+
+def _remove_own(path: pathlib.Path, owner: int) -> None:
+    """Removes what this process has made. A fork has the object, too; the folder is its parent's, who uses it still."""
+    if os.getpid() == owner:
+        remove_tree(path)
 
 
 class Directory:

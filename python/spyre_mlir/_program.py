@@ -19,7 +19,7 @@ import time
 
 import numpy as np
 
-from ._cache import remove_tree
+from ._cache import make_folder, remove_tree
 from ._collectives import is_pending, settle
 from ._compile import progress
 from ._options import weights_on
@@ -375,20 +375,26 @@ class CompiledProgram:
         if target.exists() and any(target.iterdir()) and not (target / "program.json").exists():
             raise SpyreError(f"'{target}' is not empty and no program: nothing was written")
         target.parent.mkdir(parents=True, exist_ok=True)
-        new = target.parent / f".{target.name}.{os.getpid()}.new"
-        remove_tree(new)
-        self._directory.copy_to(new)
-        if self._convention is not None:
-            (new / _CONVENTION).write_text(json.dumps(_convention_to_json(self._convention)))
-            weights = {}
-            for i, tensor in enumerate(self.weights.tensors()):
-                weights[f"in{i}"] = _bits_of(tensor)
-            np.savez(new / _WEIGHTS, **weights)
-        if target.exists():
-            import shutil
+        # A folder of this call alone: other threads may save to the same place.
+        scratch = make_folder(f".{target.name}.new-{os.getpid()}-", target.parent)
+        try:
+            new = scratch / "program"
+            self._directory.copy_to(new)
+            if self._convention is not None:
+                (new / _CONVENTION).write_text(json.dumps(_convention_to_json(self._convention)))
+                weights = {}
+                for i, tensor in enumerate(self.weights.tensors()):
+                    weights[f"in{i}"] = _bits_of(tensor)
+                np.savez(new / _WEIGHTS, **weights)
+            from . import _runtime
 
-            shutil.rmtree(target)  # what cannot be removed is an error
-        os.rename(new, target)
+            old = _runtime.replace_directory(str(new), str(target))
+            if old:
+                import shutil
+
+                shutil.rmtree(old)  # what cannot be removed is an error
+        finally:
+            remove_tree(scratch)
 
 
 def _bits_of(tensor):

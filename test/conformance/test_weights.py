@@ -94,7 +94,7 @@ def test_layout_is_recorded(tmp_path):
         ("1", 2, "--weights=1: a list of arguments or ranges is wanted, e.g. in1,in3-in9"),
         ("in3-in1", 2, "a list of arguments or ranges is wanted"),
         ("in1-", 2, "a list of arguments or ranges is wanted"),
-        ("in9", 1, "--weights names in9; the program has 2 arguments"),
+        ("in9", 2, "--weights: there is no in9; the program has 2 arguments, in0 to in1"),
     ],
 )
 def test_wrong_lists(value, code, message, tmp_path):

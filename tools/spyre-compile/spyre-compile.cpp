@@ -60,7 +60,7 @@ int main(int argc, char **argv) {
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   CompileStats stats;
   if (failed(compileFile(input, output, std::get<CompileOptions>(options), stats, context)))
-    return 1;
+    return stats.usageError.empty() ? 1 : usage(stats.usageError);
   if (!statsFile.empty()) {
     std::string json = toJson(stats);
     if (auto message = spyre::writeFileAtomically(statsFile.getValue(),

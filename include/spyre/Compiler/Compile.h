@@ -67,6 +67,8 @@ struct HostCallFact {
 struct CompileStats {
   double compileSeconds = 0;
   bool needsShapes = false; ///< the program has open sizes, and no shapes were given
+  /// An option that does not fit to the program, in words; no diagnostic says it then.
+  std::string usageError;
   std::vector<std::pair<std::string, double>> stages; ///< name, seconds
   int64_t numBundles = 0;
   int64_t numDeviceOps = 0;

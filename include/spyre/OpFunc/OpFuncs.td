@@ -187,8 +187,9 @@ def OpFunc_clip : OpFuncUnary<"clip", "arith.maximumf, arith.minimumf",
 }
 def OpFunc_softplus : OpFuncUnary<"softplus", "spyreop.softplus",
                                   OpFuncTailMap<"Finite", "Zero", "PosInf", "Finite">, 0> {
-  let meaning = "log(1 + e^(beta x))/beta; x where beta x > threshold";
+  let meaning = "log(1 + e^(beta x)); beta x where beta x > threshold";
   let constants = ["softplusBeta", "softplusThresh"];
+  let notes = "the device leaves out PyTorch's division by beta; that it does so above the threshold, too, is ours: programs use beta 1 only";
 }
 def OpFunc_identity : OpFuncUnary<"identity", "", OpFuncTailSame> {
   let keepsNumbers = 1;

@@ -8,7 +8,9 @@
 // Files are written into a hidden folder beside the target, which is renamed in
 // the end: a failed write, an error or an interrupted run leaves what was there
 // before. Programs that call cleanUpOnInterrupt remove the hidden folder when a
-// signal ends them; what a killed run left behind is removed by the next one.
+// signal ends them; what a killed run left behind is removed by the next one, which
+// knows it by the number of a process that is gone and by the lock that nobody holds
+// (numbers alone say nothing of processes in another container).
 //
 // The environment variable SPYRE_TEST_FAIL_WRITE_AFTER=N makes the N-th byte that
 // the process writes this way fail, as a full disk would. MLIR-free.
@@ -23,6 +25,7 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace spyre {
@@ -55,9 +58,18 @@ public:
   const std::filesystem::path &getTemporaryPath() const { return temporary; }
 
 private:
+  void unlock();
+
   std::filesystem::path target;
   std::filesystem::path temporary; ///< empty: not open
+  int lock = -1;                   ///< tells others that `temporary` is in use
 };
+
+/// Puts the folder \p made, which is beside \p target, in the target's place, in one step
+/// where the file system can. Returns where what was there is now (empty: there was
+/// nothing), for the caller to remove, or a message.
+std::variant<std::filesystem::path, std::string>
+replaceDirectory(const std::filesystem::path &made, const std::filesystem::path &target);
 
 /// Writes one file the same way: beside \p path, then renamed. What is no regular
 /// file (/dev/null, a pipe) is written to directly.

@@ -106,7 +106,7 @@ LogicalResult FunctionEmitter::findSpaces() {
     name = attribute.getValue();
   device = ::spyre::Device::lookup(name.str());
   if (!device)
-    return func.emitError() << "unknown device variant '" << name << "'";
+    return emitError(func.getLoc()) << "unknown device variant '" << name << "'";
   int64_t poolEnd = 0;
   func.walk([&](AllocOp alloc) {
     PlacementAttr placement = alloc.getPlacementAttr();
@@ -255,10 +255,10 @@ LogicalResult FunctionEmitter::emitBlock(Block &block, std::vector<runtime::Step
 
 LogicalResult FunctionEmitter::run() {
   if (!llvm::hasSingleElement(func.getBody()))
-    return func.emitError() << "a bundle is one block with loops";
+    return emitError(func.getLoc()) << "a bundle is one block with loops";
   for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
     if (!isa<BufferType>(type))
-      return func.emitError() << "argument #" << i << " is no buffer; bufferize first";
+      return emitError(func.getLoc()) << "argument #" << i << " is no buffer; bufferize first";
   if (failed(findSpaces()))
     return failure();
   builder.setInsertionPoint(func);

@@ -159,6 +159,28 @@ static LogicalResult lowerLinear(Lowering &l) {
   return l.replaceWith(LinearOp::create(l.b, l.loc, resultType, x, weight, bias));
 }
 
+/// Whether \p x is made of f16 arguments by views, joins and pointwise operations alone.
+static bool isMadeOfArguments(Value x) {
+  SmallVector<Value> open = {x};
+  llvm::SmallPtrSet<Value, 16> seen;
+  bool reads = false;
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    Operation *op = value.getDefiningOp();
+    reads |= !op && getTensorType(value).getElementType().isF16();
+    if (!op)
+      continue;
+    auto device = dyn_cast<DeviceOpInterface>(op);
+    bool isPointwise = device && device.getOutputMap().isIdentity();
+    if (!isPointwise && !isa<ViewOp, ConcatOp, ConstantOp>(op))
+      return false;
+    open.append(op->operand_begin(), op->operand_end());
+  }
+  return reads;
+}
+
 /// softmax.int(x, dim, dtype), _softmax(x, dim, half_to_float) and their logs.
 template <typename OpTy> static LogicalResult lowerSoftmax(Lowering &l) {
   Type type = getComputeType(l);
@@ -178,6 +200,12 @@ template <typename OpTy> static LogicalResult lowerSoftmax(Lowering &l) {
     return failure();
   if (xType.getNumElements() == 0)
     return l.replaceWith(x);
+  // x - max x of arguments is to be seen by what computes their differences exactly: the
+  // last bit of an f16 number, which the device's format lacks, is a relative error of
+  // 2^-10 |x| in its exponential.
+  if (type.isF16() && isMadeOfArguments(x))
+    return l.replaceWith(std::is_same_v<OpTy, LogSoftmaxOp> ? buildLogSoftmax(l.b, l.loc, x, *dim)
+                                                            : buildSoftmax(l.b, l.loc, x, *dim));
   return l.replaceWith(OpTy::create(l.b, l.loc, l.getResultType(), x, *dim));
 }
 

@@ -126,10 +126,12 @@ Value torch_lowering::buildLog1p(const Arithmetic &m, Value x) {
   return m.select(excess, result, x);
 }
 
-/// The device's softplus; beta and threshold are constants of the operation.
+// softplus(beta x) / beta: the device's own beta leaves out the division, and what it does
+// above the threshold then is not public, so that it is left at 1.
 Value torch_lowering::buildSoftplus(Lowering &l, const Arithmetic &m, Value x, double beta,
                                     double threshold) {
-  return m.apply("softplus", {x},
-                 {l.b.getNamedAttr("softplusBeta", l.b.getF64FloatAttr(beta)),
-                  l.b.getNamedAttr("softplusThresh", l.b.getF64FloatAttr(threshold))});
+  Value result = m.apply("softplus", {beta == 1.0 ? x : m.mul(x, beta)},
+                         {l.b.getNamedAttr("softplusBeta", l.b.getF64FloatAttr(1.0)),
+                          l.b.getNamedAttr("softplusThresh", l.b.getF64FloatAttr(threshold))});
+  return beta == 1.0 ? result : m.div(result, beta);
 }

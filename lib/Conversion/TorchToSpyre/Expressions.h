@@ -78,7 +78,7 @@ Handler inF32(Formula formula);
 Value buildExcess(const Arithmetic &m, Value x, double bound);
 /// -1, 0 or 1, in f32; infinities and NaNs as what is clipped of them.
 Value buildSignOf(const Arithmetic &m, Value x);
-/// log(1 + x), and log(1 + exp(x)) by the device's softplus.
+/// log(1 + x), and PyTorch's softplus, log(1 + exp(beta x)) / beta, by the device's.
 Value buildLog1p(const Arithmetic &m, Value x);
 Value buildSoftplus(Lowering &l, const Arithmetic &m, Value x, double beta, double threshold);
 

@@ -90,8 +90,11 @@ void clip(const float *const *in, float *out, int64_t n, const double *c) {
 
 void softplus(const float *const *in, float *out, int64_t n, const double *c) {
   float beta = static_cast<float>(c[0]), threshold = static_cast<float>(c[1]);
-  map1(in, out, n,
-       [=](float x) { return x * beta > threshold ? x : std::log1p(std::exp(x * beta)) / beta; });
+  // Not divided by beta: the device leaves that out.
+  map1(in, out, n, [=](float x) {
+    float scaled = x * beta;
+    return scaled > threshold ? scaled : std::log1p(std::exp(scaled));
+  });
 }
 
 void where3(const float *const *in, float *out, int64_t n, const double *) {

@@ -236,9 +236,8 @@ class Evaluator:
             return np.clip(data[0], op.constants["clipMin"], op.constants["clipMax"])
         if name == "softplus":
             beta, threshold = op.constants["softplusBeta"], op.constants["softplusThresh"]
-            return np.where(
-                data[0] * beta > threshold, data[0], np.log1p(np.exp(np.minimum(data[0] * beta, threshold))) / beta
-            )
+            scaled = data[0] * beta  # the device leaves out the division by beta
+            return np.where(scaled > threshold, scaled, np.log1p(np.exp(np.minimum(scaled, threshold))))
         if name == "layernormnorm":
             x, mean, scale, weight, bias = data
             return (x - mean) * scale * weight + bias

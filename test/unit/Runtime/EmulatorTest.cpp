@@ -124,7 +124,7 @@ TEST_F(EmulatorTest, PointwiseKernelsComputeTheirFormula) {
        {constant("clipMin", -0.5), constant("clipMax", 1.5)}},
       {"softplus",
        1,
-       [](double x, double, double) { return 2 * x > 4 ? x : std::log1p(std::exp(2 * x)) / 2; },
+       [](double x, double, double) { return 2 * x > 4 ? 2 * x : std::log1p(std::exp(2 * x)); },
        false,
        {constant("softplusBeta", 2), constant("softplusThresh", 4)}},
       {"identity", 1, [](double x, double, double) { return x; }},

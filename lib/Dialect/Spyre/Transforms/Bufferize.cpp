@@ -103,8 +103,8 @@ LogicalResult FunctionBufferizer::checkInput() {
   for (BlockArgument argument : body.getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     if (!type || !isa_and_present<LayoutAttr>(type.getEncoding())) {
-      func.emitError() << "argument #" << argument.getArgNumber()
-                       << " has no layout; run 'spyre-assign-layouts' first";
+      emitError(func.getLoc()) << "argument #" << argument.getArgNumber()
+                               << " has no layout; run 'spyre-assign-layouts' first";
       ok = false;
     }
   }
@@ -176,7 +176,7 @@ LogicalResult FunctionBufferizer::run() {
   if (func.isExternal())
     return success();
   if (!llvm::hasSingleElement(func.getBody()))
-    return func.emitError() << "a program is one block";
+    return emitError(func.getLoc()) << "a program is one block";
   if (failed(checkInput()))
     return failure();
 

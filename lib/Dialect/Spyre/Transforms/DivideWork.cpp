@@ -37,8 +37,9 @@ struct DivideWorkPass : mlir::spyre::impl::SpyreDivideWorkBase<DivideWorkPass> {
       return signalPassFailure();
     int64_t available = device->getNumCores();
     if (cores < 0 || cores > available) {
-      getOperation().emitError() << "cannot use " << cores.getValue() << " cores; the device has "
-                                 << available;
+      // Not emitError() of the function, which would print all of it.
+      emitError(getOperation().getLoc()) << "spyre-divide-work: cores=" << cores.getValue()
+                                         << ": the device has " << available << " cores";
       return signalPassFailure();
     }
     int64_t limit = cores == 0 ? available : static_cast<int64_t>(cores);

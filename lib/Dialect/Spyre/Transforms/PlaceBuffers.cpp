@@ -266,7 +266,7 @@ LogicalResult BufferPlacer::placePool(ArrayRef<AllocOp> allocs) {
     buffer.inPlaceParents.clear();
   auto plan = planning::solvePool(problem);
   if (auto *error = std::get_if<planning::PackingError>(&plan))
-    return func.emitError() << "the pool cannot be planned: " << error->message;
+    return emitError(func.getLoc()) << "the pool cannot be planned: " << error->message;
   for (auto [alloc, offset] : llvm::zip_equal(allocs, std::get<planning::PoolPlan>(plan).offsets))
     setPlacement(alloc, PlacementKind::Pool, offset);
   return success();

@@ -30,7 +30,7 @@ FailureOr<::spyre::Device> mlir::spyre::getDevice(Operation *op) {
       name = attribute.str();
   std::optional<::spyre::Device> device = ::spyre::Device::lookup(name);
   if (!device)
-    return op->emitError() << "unknown device variant '" << name << "'";
+    return emitError(op->getLoc()) << "unknown device variant '" << name << "'";
   return *device;
 }
 

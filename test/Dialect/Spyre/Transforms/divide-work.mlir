@@ -5,7 +5,8 @@
 // RUN: spyre-opt %s --spyre-divide-work --spyre-divide-work | FileCheck %s
 // RUN: not spyre-opt %s --spyre-divide-work=cores=33 2>&1 | FileCheck %s --check-prefix=TOO-MANY
 
-// TOO-MANY: error: cannot use 33 cores; the device has 32
+// TOO-MANY: error: spyre-divide-work: cores=33: the device has 32 cores
+// TOO-MANY-NOT: see current operation
 
 #A = #spyre.layout<[16, 512, 64], order [0, 1], SEN169_FP16>
 #B = #spyre.layout<[64, 1024, 64], order [0, 1], SEN169_FP16>

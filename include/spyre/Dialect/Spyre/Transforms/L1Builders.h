@@ -63,6 +63,10 @@ Value buildConvert(OpBuilder &b, Location loc, Value source, Type elementType);
 Value buildMatmul(OpBuilder &b, Location loc, Value lhs, Value rhs, RankedTensorType resultType,
                   bool transposedRhs = false);
 
+/// The softmax of \p x along \p dim, or its logarithm, as device operations.
+Value buildSoftmax(OpBuilder &b, Location loc, Value x, int64_t dim);
+Value buildLogSoftmax(OpBuilder &b, Location loc, Value x, int64_t dim);
+
 /// True for 16-bit floats, which are all DL16 on the device.
 bool isHalf(Type type);
 

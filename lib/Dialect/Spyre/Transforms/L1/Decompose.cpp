@@ -24,30 +24,12 @@ namespace mlir::spyre {
 using namespace mlir;
 using namespace mlir::spyre;
 
-/// x - max x along \p dim, and the sum of its exponentials. Subtracting the maximum
-/// keeps every exponential at most 1 and one of them 1, so that the sum is at least 1.
-static std::tuple<Value, Value, Value> buildShiftedExponentials(OpBuilder &b, Location loc, Value x,
-                                                                int64_t dim) {
-  RankedTensorType type = getTensorType(x);
-  Value maximum = buildReduction(b, loc, "max", x, {dim}, /*keepDims=*/true);
-  Value shifted = buildPointwise(b, loc, "sub", {x, maximum}, type);
-  Value exponentials = buildPointwise(b, loc, "exp", {shifted}, type);
-  Value sum = buildReduction(b, loc, "sum", exponentials, {dim}, /*keepDims=*/true);
-  return {shifted, exponentials, sum};
-}
-
 static Value decompose(OpBuilder &b, SoftmaxOp op) {
-  auto [shifted, exponentials, sum] =
-      buildShiftedExponentials(b, op.getLoc(), op.getSource(), op.getDim());
-  return buildPointwise(b, op.getLoc(), "realdiv", {exponentials, sum},
-                        getTensorType(op.getResult()));
+  return buildSoftmax(b, op.getLoc(), op.getSource(), op.getDim());
 }
 
 static Value decompose(OpBuilder &b, LogSoftmaxOp op) {
-  auto [shifted, exponentials, sum] =
-      buildShiftedExponentials(b, op.getLoc(), op.getSource(), op.getDim());
-  Value logarithm = buildPointwise(b, op.getLoc(), "log", {sum}, getTensorType(sum));
-  return buildPointwise(b, op.getLoc(), "sub", {shifted, logarithm}, getTensorType(op.getResult()));
+  return buildLogSoftmax(b, op.getLoc(), op.getSource(), op.getDim());
 }
 
 static Value decompose(OpBuilder &b, RmsNormOp op) {

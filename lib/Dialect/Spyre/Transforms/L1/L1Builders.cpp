@@ -305,3 +305,26 @@ Value mlir::spyre::buildMatmul(OpBuilder &b, Location loc, Value lhs, Value rhs,
     spec.maps.push_back(AffineMap::get(numDims, 0, results, context));
   return buildDeviceOp(b, loc, spec).getResultTensor();
 }
+
+/// x - max x along \p dim, and the sum of its exponentials. Subtracting the maximum
+/// keeps every exponential at most 1 and one of them 1, so that the sum is at least 1.
+static std::tuple<Value, Value, Value> buildShiftedExponentials(OpBuilder &b, Location loc, Value x,
+                                                                int64_t dim) {
+  RankedTensorType type = getTensorType(x);
+  Value maximum = buildReduction(b, loc, "max", x, {dim}, /*keepDims=*/true);
+  Value shifted = buildPointwise(b, loc, "sub", {x, maximum}, type);
+  Value exponentials = buildPointwise(b, loc, "exp", {shifted}, type);
+  Value sum = buildReduction(b, loc, "sum", exponentials, {dim}, /*keepDims=*/true);
+  return {shifted, exponentials, sum};
+}
+
+Value mlir::spyre::buildSoftmax(OpBuilder &b, Location loc, Value x, int64_t dim) {
+  auto [shifted, exponentials, sum] = buildShiftedExponentials(b, loc, x, dim);
+  return buildPointwise(b, loc, "realdiv", {exponentials, sum}, getTensorType(x));
+}
+
+Value mlir::spyre::buildLogSoftmax(OpBuilder &b, Location loc, Value x, int64_t dim) {
+  auto [shifted, exponentials, sum] = buildShiftedExponentials(b, loc, x, dim);
+  Value logarithm = buildPointwise(b, loc, "log", {sum}, getTensorType(sum));
+  return buildPointwise(b, loc, "sub", {shifted, logarithm}, getTensorType(x));
+}
