@@ -13,20 +13,13 @@
 # results: up to f32's rounding). A case is a function of its seed number alone.
 """Fuzz test of what programs decide by, against PyTorch."""
 
-import argparse
-import logging
-import pathlib
 import random
 import sys
-import time
 import traceback
-import warnings
 
+import rounds
 import torch
 import torch.nn.functional as nn
-
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent.parent / "python"))
 
 H = torch.float16
 
@@ -170,29 +163,5 @@ def judge(seed):
     return case.text, None, "passed"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=0, help="of the first case")
-    parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--print", action="store_true", help="all programs, not just those that fail")
-    options = parser.parse_args()
-    import spyre_mlir.dynamo  # noqa: F401
-
-    torch.set_num_threads(1)
-    logging.getLogger("torch").setLevel(logging.CRITICAL)
-    warnings.simplefilter("ignore")
-    outcomes, began = {}, time.monotonic()
-    for seed in range(options.seed, options.seed + options.count):
-        text, wrong, outcome = judge(seed)
-        outcomes[outcome] = outcomes.get(outcome, 0) + 1
-        if options.print or wrong:
-            print(f"# --- seed {seed}: {wrong}".replace("\n", "\n# ") + f"\n{text}", flush=True)
-    passed, failed = outcomes.pop("passed", 0), outcomes.pop("failed", 0)
-    print(", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items())))
-    print(f"{time.monotonic() - began:.0f} s")
-    print(f"{passed} passed, {failed} failed, {sum(outcomes.values())} skipped")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(rounds.run(judge, __doc__))
