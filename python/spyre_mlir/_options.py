@@ -16,7 +16,6 @@ import os
 
 from .errors import OptionError
 
-
 # The largest numbers that the native modules take.
 _MOST = {"threads": 256, "seed": 2**64 - 1}
 _MOST_OF_ANY = 2**20
