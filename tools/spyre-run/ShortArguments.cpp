@@ -7,8 +7,8 @@
 //
 // Two layouts of one memory fit if the one's dims are the other's, taken apart or put
 // together: the distances at which dims begin (in sticks) are then a part of the
-// other's. An operand may be a part of its argument; then some other access, or a
-// loop, reaches the rest.
+// other's. What lies in the stick is the innermost dim. An operand may be a part of its
+// argument; then some other access, or a loop, reaches the rest.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,6 +31,8 @@ struct Access {
   DataFormat format = DataFormat::SEN169_FP16;
   bool anyOf32Bits = false;         ///< integers may be relabelled
   std::vector<int64_t> extents;     ///< in memory, innermost first, sticks counted as one
+  int64_t numSticks = 1;            ///< along the dim in the stick
+  int64_t stickDistance = 1;        ///< of neighbours among them, in sticks
   std::vector<int64_t> logicalSize; ///< outermost first, as the default layout has it
   bool isWhole = true;              ///< false: a part whose place in the whole is not known
   bool reachesOn = false;           ///< it starts elsewhere, or moves
@@ -101,10 +103,15 @@ std::optional<Access> describe(const sdsc::Descriptor &descriptor, const sdsc::T
                                                                            : gaps.front();
     bool inStick = name == label->stickDims.front();
     int64_t perStick = inStick ? label->stickSizes.front() : 1;
-    if (inStick)
+    int64_t extent = std::max<int64_t>(1, (size + perStick - 1) / perStick);
+    if (inStick) {
       stick = static_cast<int>(sizes.size());
+      access.numSticks = extent;
+      for (int64_t inner : access.extents)
+        access.stickDistance *= inner;
+    }
     sizes.push_back(size);
-    access.extents.push_back(std::max<int64_t>(1, (size + perStick - 1) / perStick));
+    access.extents.push_back(extent);
   }
   // Default layouts are [o1, ..., sticks, o0, lanes].
   std::vector<int64_t> &logical = access.logicalSize;
@@ -165,6 +172,10 @@ std::optional<std::string> findMistake(const ArgumentSpec &spec,
   int64_t size = distances.empty() ? 1 : distances.back(), reached = 0;
   bool reachesOn = false;
   const Access *largest = nullptr;
+  // Of a default layout: the sticks of a row are all rows apart.
+  size_t stickPlace = spec.shape.size() > 1 ? 1 : 0;
+  int64_t numSticks = stickPlace < given.size() ? given[stickPlace] : 1;
+  int64_t stickDistance = stickPlace == 1 ? given[0] : 1;
   auto isPermuted = [&](const Access &access) {
     return std::is_permutation(access.logicalSize.begin(), access.logicalSize.end(),
                                spec.shape.begin(), spec.shape.end());
@@ -188,7 +199,13 @@ std::optional<std::string> findMistake(const ArgumentSpec &spec,
       end = size;
     reachesOn |= access.reachesOn || !access.isWhole;
     int64_t common = std::min(end, size);
-    if (end > size ||
+    // The dim in the stick is the innermost one, or a part of it; and no dim goes on from
+    // the rows of one stick to the next one.
+    bool hasOtherSticks = access.numSticks > 1 &&
+                          (access.numSticks > numSticks || access.stickDistance != stickDistance);
+    hasOtherSticks |= numSticks > 1 && stickDistance > 1 && common > stickDistance &&
+                      std::find(needed.begin(), needed.end(), stickDistance) == needed.end();
+    if (end > size || hasOtherSticks ||
         (!isCoarser(needed, distances, common) && !isCoarser(distances, needed, common))) {
       if (!access.isPadded || isPermuted(access))
         return say(access);
