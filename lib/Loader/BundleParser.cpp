@@ -109,7 +109,7 @@ static void keepArgumentNumbers(func::FuncOp function, ArrayRef<StringRef> names
 
 static FailureOr<std::optional<rt::LaunchSpec>> readSpec(StringRef dir, MLIRContext &context,
                                                          std::string &specName) {
-  for (const char *name : {"launch_spec.json", "bind.json"}) {
+  for (const char *name : {"spyreCodeDir/launch_spec.json", "launch_spec.json", "bind.json"}) {
     std::string path = joinPath(dir, name);
     if (!llvm::sys::fs::exists(path))
       continue;
@@ -127,7 +127,8 @@ static FailureOr<std::optional<rt::LaunchSpec>> readSpec(StringRef dir, MLIRCont
   return std::optional<rt::LaunchSpec>();
 }
 
-FailureOr<spyre::ParsedBundle> spyre::parseBundle(StringRef dir, MLIRContext &context) {
+FailureOr<spyre::ParsedBundle> spyre::parseBundle(StringRef dir, MLIRContext &context,
+                                                  bool readsSpec) {
   DialectRegistry registry;
   registerBundleDialects(registry);
   context.appendDialectRegistry(registry);
@@ -175,12 +176,14 @@ FailureOr<spyre::ParsedBundle> spyre::parseBundle(StringRef dir, MLIRContext &co
                    bundle.function->hasAttr(sdscbundle::kHasPoolAttr);
 
   std::string specName;
-  FailureOr<std::optional<rt::LaunchSpec>> spec = readSpec(dir, context, specName);
-  if (failed(spec))
-    return failure();
-  bundle.spec = std::move(*spec);
+  if (readsSpec) {
+    FailureOr<std::optional<rt::LaunchSpec>> spec = readSpec(dir, context, specName);
+    if (failed(spec))
+      return failure();
+    bundle.spec = std::move(*spec);
+  }
   bundle.hasPool = namedPool;
-  size_t numParameters = bundle.function.getNumArguments();
+  size_t numParameters = sdscbundle::getNumAddresses(bundle.function);
   if (bundle.spec && numParameters > 0) {
     size_t numArguments = bundle.spec->arguments.size();
     if (!namedPool && numParameters == numArguments + 1)
@@ -197,7 +200,11 @@ FailureOr<spyre::ParsedBundle> spyre::parseBundle(StringRef dir, MLIRContext &co
   // The pool is marked for the attribute's verifier, which counts arguments without it.
   if (bundle.hasPool)
     bundle.function->setAttr(sdscbundle::kHasPoolAttr, UnitAttr::get(&context));
-  keepArgumentNumbers(bundle.function, ArrayRef(names).drop_front(bundle.hasPool));
+  SmallVector<StringRef> ofAddresses;
+  for (auto [name, type] : llvm::zip_equal(names, bundle.function.getArgumentTypes()))
+    if (!sdscbundle::isSizeType(type))
+      ofAddresses.push_back(name);
+  keepArgumentNumbers(bundle.function, ArrayRef(ofAddresses).drop_front(bundle.hasPool));
 
   if (auto module = dyn_cast<ModuleOp>(block.front()); module && llvm::hasSingleElement(block)) {
     module->remove();
@@ -227,8 +234,8 @@ FailureOr<spyre::sdsc::Descriptor> spyre::readBundleDescriptor(StringRef dir,
   return std::get<sdsc::Descriptor>(std::move(result));
 }
 
-FailureOr<rt::Plan> spyre::loadBundlePlan(StringRef dir, MLIRContext &context) {
-  FailureOr<ParsedBundle> bundle = parseBundle(dir, context);
+FailureOr<rt::Plan> spyre::loadBundlePlan(StringRef dir, MLIRContext &context, bool readsSpec) {
+  FailureOr<ParsedBundle> bundle = parseBundle(dir, context, readsSpec);
   if (failed(bundle))
     return failure();
   int64_t poolInBytes = bundle->spec ? bundle->spec->poolInBytes : 0;
@@ -255,6 +262,8 @@ FailureOr<rt::Plan> spyre::loadBundlePlan(StringRef dir, MLIRContext &context) {
       for (int64_t address : tensor.startAddress)
         if (address < 0)
           ids.insert(address);
+    for (const sdsc::DimSymbols &entry : descriptor->dimSymbols)
+      ids.insert(entry.symbols.begin(), entry.symbols.end());
   });
   for (const std::string &message : unknown.getMessages())
     emitWarning(FileLineColLoc::get(&context, dir, 0, 0)) << message;

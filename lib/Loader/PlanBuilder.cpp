@@ -56,6 +56,7 @@ private:
 
   func::FuncOp function;
   bool hasPool;
+  int64_t allocatedInBytes = 0; ///< pools that the body makes, one behind the other
   llvm::DenseMap<Value, Linear> values;
 };
 
@@ -66,6 +67,8 @@ static InFlightDiagnostic overflow(Operation *op) {
 }
 
 FailureOr<Linear> PlanBuilder::add(Operation *op, const Linear &a, const Linear &b) {
+  if (a.base == Linear::kSize || b.base == Linear::kSize)
+    return op->emitError() << "computes with a size, which only stands for the size of a dim";
   if (a.base != Linear::kAbsolute && b.base != Linear::kAbsolute)
     return op->emitError() << "adds two base addresses";
   Linear sum;
@@ -164,6 +167,15 @@ LogicalResult PlanBuilder::visitArithmetic(Operation *op) {
     if (!argument || argument.getOwner() != &function.getBody().front())
       return op->emitError() << "extracts something that is no parameter of the bundle";
     result = getValue(op, argument);
+  } else if (auto allocate = dyn_cast<sdscbundle::DeviceMemAllocateOp>(op)) {
+    if (hasPool)
+      return op->emitError() << "makes a pool, and the first parameter is one";
+    Linear value;
+    value.base = Linear::kPool;
+    value.offsetInBytes = allocatedInBytes;
+    constexpr uint64_t kAlignment = 128; // a stick
+    allocatedInBytes += static_cast<int64_t>(llvm::alignTo(allocate.getBytes(), kAlignment));
+    result = value;
   } else if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
     SmallVector<Linear> operands;
     for (Value operand : apply.getMapOperands()) {
@@ -275,7 +287,7 @@ LogicalResult PlanBuilder::build(rt::Plan &plan) {
     return function.emitError() << "has no parameter for the pool";
   plan.name = function.getName().str();
   plan.hasPool = hasPool;
-  plan.numArguments = static_cast<int64_t>(function.getNumArguments()) - (hasPool ? 1 : 0);
+  plan.numArguments = hasPool ? -1 : 0;
   for (BlockArgument argument : function.getArguments()) {
     auto type = dyn_cast<sdscbundle::InputArgType>(argument.getType());
     if (!argument.getType().isIndex() && !(type && type.getElementType().isIndex()))
@@ -283,11 +295,26 @@ LogicalResult PlanBuilder::build(rt::Plan &plan) {
              << "a bundle's parameter is a base address (!sdscbundle.input_arg<index>), not "
              << argument.getType();
     Linear base;
-    base.base = static_cast<int64_t>(argument.getArgNumber()) - (hasPool ? 1 : 0);
-    static_assert(Linear::kPool == -1, "the pool is the parameter before the first argument");
+    if (type && type.isSize()) {
+      if (plan.numArguments < 0)
+        return emitError(argument.getLoc()) << "a size stands in the place of the pool";
+      base.base = Linear::kSize;
+      base.offsetInBytes = static_cast<int64_t>(plan.sizes.size());
+      plan.sizes.push_back({"size" + std::to_string(plan.sizes.size()), plan.numArguments,
+                            type.getGranularity(), type.getMaxValue()});
+    } else {
+      base.base = plan.numArguments++;
+      static_assert(Linear::kPool == -1, "the pool is the parameter before the first argument");
+    }
     values[argument] = base;
   }
-  return visitBlock(function.getBody().front(), 0, plan.steps);
+  if (failed(visitBlock(function.getBody().front(), 0, plan.steps)))
+    return failure();
+  if (allocatedInBytes > 0) {
+    plan.hasPool = true;
+    plan.poolInBytes = std::max(plan.poolInBytes, allocatedInBytes);
+  }
+  return success();
 }
 
 FailureOr<rt::Plan> spyre::buildPlan(func::FuncOp function, bool hasPool, int64_t poolInBytes) {

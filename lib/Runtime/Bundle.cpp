@@ -16,10 +16,18 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <thread>
 
 using namespace spyre;
 using namespace spyre::runtime;
+
+std::string spyre::runtime::findLaunchSpec(const std::string &directory) {
+  // The vendor's compiler has a folder of its own beside the descriptors.
+  std::error_code ignored;
+  std::string inside = directory + "/spyreCodeDir/launch_spec.json";
+  return std::filesystem::exists(inside, ignored) ? inside : directory + "/launch_spec.json";
+}
 
 Result<std::string> spyre::runtime::readTextFile(const std::string &file) {
   auto bytes = readFile(file);
@@ -46,6 +54,10 @@ std::optional<Error> collect(const std::vector<Step> &steps, const Plan &plan,
     const Launch &launch = std::get<Launch>(step.content);
     files.push_back(launch.descriptor);
     for (const auto &[id, address] : launch.symbols) {
+      if (address.base == AddressExpr::kSize && address.offsetInBytes >= int64_t(plan.sizes.size()))
+        return Error{launch.descriptor + ": symbol " + std::to_string(id) + " refers to size " +
+                     std::to_string(address.offsetInBytes) + " of " +
+                     std::to_string(plan.sizes.size())};
       if (address.base >= plan.numArguments)
         return Error{launch.descriptor + ": symbol " + std::to_string(id) + " refers to argument " +
                      std::to_string(address.base) + " of " + std::to_string(plan.numArguments)};
@@ -117,7 +129,7 @@ Result<Bundle> spyre::runtime::loadBundle(const std::string &directory, std::opt
     plan = std::move(std::get<Plan>(read));
   }
   if (!spec) {
-    std::string file = directory + "/launch_spec.json";
+    std::string file = findLaunchSpec(directory);
     auto text = readTextFile(file);
     if (auto *error = std::get_if<Error>(&text))
       return *error;
@@ -140,5 +152,58 @@ Result<Bundle> spyre::runtime::loadBundle(const std::string &directory, std::opt
   files.erase(std::unique(files.begin(), files.end()), files.end());
   if (auto error = readDescriptors(directory, files, bundle.descriptors))
     return *error;
+  for (const SizeParameter &size : bundle.plan.sizes)
+    bundle.sizes.push_back(size.maxValue);
   return bundle;
+}
+
+/// Gives the symbolic dims of what \p steps launch the sizes of \p bundle.
+static std::optional<Error> resize(Bundle &bundle, const std::vector<Step> &steps,
+                                   std::map<std::pair<std::string, std::string>, int64_t> &seen) {
+  for (const Step &step : steps) {
+    if (const auto *loop = std::get_if<Loop>(&step.content)) {
+      if (auto error = resize(bundle, loop->body, seen))
+        return error;
+      continue;
+    }
+    const Launch &launch = std::get<Launch>(step.content);
+    sdsc::Descriptor &descriptor = bundle.descriptors.at(launch.descriptor);
+    for (const sdsc::DimSymbols &entry : descriptor.dimSymbols)
+      for (const auto &[id, expr] : launch.symbols) {
+        std::optional<unsigned> position = descriptor.findDim(entry.dim);
+        if (expr.base != AddressExpr::kSize || !position ||
+            std::find(entry.symbols.begin(), entry.symbols.end(), id) == entry.symbols.end())
+          continue;
+        int64_t value = bundle.sizes[expr.offsetInBytes];
+        sdsc::Dim &dim = descriptor.dims[*position];
+        auto [known, isNew] = seen.try_emplace({launch.descriptor, entry.dim}, value);
+        if (!isNew && known->second != value)
+          return Error{launch.descriptor + ": dim " + entry.dim + " has the size " +
+                       std::to_string(known->second) + " in one launch and " +
+                       std::to_string(value) + " in another, which is not supported"};
+        if (value % dim.numSlices != 0)
+          return Error{launch.descriptor + ": dim " + entry.dim + " of size " +
+                       std::to_string(value) + " has no " + std::to_string(dim.numSlices) +
+                       " equal slices"};
+        dim.size = value;
+        dim.coreSize = value / dim.numSlices;
+        dim.epilogueSize.reset();
+      }
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> spyre::runtime::setSizes(Bundle &bundle, const std::vector<int64_t> &values) {
+  const std::vector<SizeParameter> &sizes = bundle.plan.sizes;
+  if (values.size() != sizes.size())
+    return Error{bundle.directory + ": " + std::to_string(values.size()) +
+                 " sizes given, it takes " + std::to_string(sizes.size())};
+  for (size_t i = 0; i < sizes.size(); ++i)
+    if (values[i] < 1 || values[i] > sizes[i].maxValue || values[i] % sizes[i].granularity != 0)
+      return Error{bundle.directory + ": " + sizes[i].name + " is " + std::to_string(values[i]) +
+                   "; it is a multiple of " + std::to_string(sizes[i].granularity) + " up to " +
+                   std::to_string(sizes[i].maxValue)};
+  bundle.sizes = values;
+  std::map<std::pair<std::string, std::string>, int64_t> seen;
+  return resize(bundle, bundle.plan.steps, seen);
 }

@@ -17,7 +17,9 @@
 #include "spyre/Support/JsonReader.h"
 #include "spyre/Support/JsonWriter.h"
 
+#include <algorithm>
 #include <cassert>
+#include <cctype>
 #include <cmath>
 #include <set>
 
@@ -43,6 +45,17 @@ public:
     plan.numArguments = root.at("arguments").getInt(0, kMaxArguments);
     plan.hasPool = root.at("pool").getBool();
     plan.poolInBytes = root.at("pool_bytes").getInt(0, kMaxSize);
+    if (std::optional<Cursor> sizes = root.find("sizes"))
+      for (const Cursor &entry : sizes->elements()) {
+        SizeParameter size;
+        size.name = entry.at("name").getString();
+        size.position = entry.at("position").getInt(0, plan.numArguments);
+        size.granularity = entry.at("granularity").getInt(1, kMaxSize);
+        size.maxValue = entry.at("max").getInt(1, kMaxSize);
+        if (size.maxValue % size.granularity != 0)
+          entry.fail("the granularity does not divide the largest value");
+        plan.sizes.push_back(std::move(size));
+      }
     readSteps(root.at("steps"), 0, plan.steps);
   }
 
@@ -92,6 +105,8 @@ private:
         base.fail("the plan has no pool");
       else if (name == "absolute")
         address.base = AddressExpr::kAbsolute;
+      else if (name == "size" && !plan.sizes.empty())
+        address.base = AddressExpr::kSize;
       else
         base.fail("unknown base \"" + name + "\": an argument's number, \"pool\" or \"absolute\"");
     } else {
@@ -101,6 +116,9 @@ private:
     }
     if (std::optional<Cursor> offset = symbol.find("offset"))
       address.offsetInBytes = offset->getInt(-kMaxSize, kMaxSize);
+    if (address.base == AddressExpr::kSize &&
+        (address.offsetInBytes < 0 || address.offsetInBytes >= int64_t(plan.sizes.size())))
+      symbol.fail("there is no size " + std::to_string(address.offsetInBytes));
     if (std::optional<Cursor> strides = symbol.find("stride")) {
       for (const Cursor &stride : strides->elements())
         address.strideInBytes.push_back(stride.getInt(-kMaxSize, kMaxSize));
@@ -129,6 +147,8 @@ void writeLaunch(const Launch &launch, json::Writer &w) {
       w.value("pool");
     else if (address.base == AddressExpr::kAbsolute)
       w.value("absolute");
+    else if (address.base == AddressExpr::kSize)
+      w.value("size");
     else
       w.value(address.base);
     if (address.offsetInBytes != 0)
@@ -273,6 +293,85 @@ ArgumentSpec readArgument(const Cursor &entry) {
   return spec;
 }
 
+/// The last part of a dotted name: "torch.float16" and "DataFormats.SEN169_FP16".
+std::string getLastPart(const std::string &name) {
+  size_t dot = name.rfind('.');
+  return dot == std::string::npos ? name : name.substr(dot + 1);
+}
+
+/// An entry of `args` of the neutral form; its layout is an object of its own.
+ArgumentSpec readNeutralArgument(const Cursor &entry) {
+  ArgumentSpec spec;
+  Cursor role = entry.at("role");
+  std::string roleName = role.getString();
+  if (roleName == "input")
+    spec.role = Role::Input;
+  else if (roleName == "output")
+    spec.role = Role::Output;
+  else if (roleName == "input_output")
+    spec.role = Role::InputOutput;
+  else
+    role.fail("unknown role \"" + roleName + "\"");
+  spec.shape = readSizes(entry.at("shape"), 0);
+  Cursor dtype = entry.at("dtype");
+  if (std::optional<HostType> type = parseHostType(getLastPart(dtype.getString())))
+    spec.dtype = *type;
+  else
+    dtype.fail("unknown dtype \"" + dtype.getString() + "\"");
+  Cursor layout = entry.at("layout");
+  spec.deviceSize = readSizes(layout.at("device_size"), 1);
+  Cursor strideMap = layout.at("stride_map");
+  for (const Cursor &stride : strideMap.elements())
+    spec.strideMap.push_back(stride.getInt(-1, kMaxSize));
+  if (strideMap.isValid() && spec.strideMap.size() != spec.deviceSize.size())
+    strideMap.fail("expected a stride for each of " + std::to_string(spec.deviceSize.size()) +
+                   " device dims");
+  Cursor format = layout.at("device_dtype");
+  if (std::optional<DataFormat> found = parseFormat(getLastPart(format.getString())))
+    spec.deviceFormat = *found;
+  else
+    format.fail("unknown data format \"" + format.getString() + "\"");
+  if (std::optional<Cursor> arrangement = layout.find("element_arrangement");
+      arrangement && arrangement->isString()) {
+    std::string name = getLastPart(arrangement->getString());
+    for (char &c : name)
+      c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (name != "standard")
+      spec.elementArrangement = name;
+  }
+  return spec;
+}
+
+/// The form without a runtime of ours in mind: `args` in any order, names counted.
+void readNeutralSpec(const Cursor &root, LaunchSpec &spec) {
+  if (std::optional<Cursor> symbolic = root.find("bundle_symbolic_args"))
+    spec.symbolicArguments = symbolic->getBool();
+  if (std::optional<Cursor> name = root.find("kernel_name"))
+    spec.kernelName = name->getString();
+  if (std::optional<Cursor> pool = root.find("pool_size"))
+    spec.poolInBytes = pool->getInt(0, kMaxSize);
+  std::vector<std::pair<int64_t, ArgumentSpec>> arguments;
+  for (const Cursor &entry : root.at("args").elements()) {
+    Cursor index = entry.at("arg_index");
+    int64_t number = index.getInt(0, kMaxArguments);
+    for (const auto &[other, argument] : arguments)
+      if (other == number)
+        index.fail("argument " + std::to_string(number) + " is there twice");
+    arguments.emplace_back(number, readNeutralArgument(entry));
+  }
+  std::sort(arguments.begin(), arguments.end(),
+            [](const auto &a, const auto &b) { return a.first < b.first; });
+  int64_t numInputs = 0, numOutputs = 0;
+  for (auto &[number, argument] : arguments) {
+    bool isRead = argument.role != Role::Output;
+    std::string out = argument.role == Role::Input ? "" : "out" + std::to_string(numOutputs++);
+    argument.array = isRead ? "in" + std::to_string(numInputs++) : out;
+    if (argument.role == Role::InputOutput)
+      argument.result = out;
+    spec.arguments.push_back(std::move(argument));
+  }
+}
+
 } // namespace
 
 std::variant<Plan, FileError> readPlan(std::string_view json) {
@@ -288,6 +387,19 @@ void writePlan(const Plan &plan, std::ostream &os, bool pretty) {
   w.field("arguments", plan.numArguments);
   w.field("pool", plan.hasPool);
   w.field("pool_bytes", plan.poolInBytes);
+  if (!plan.sizes.empty()) {
+    w.key("sizes");
+    w.beginArray();
+    for (const SizeParameter &size : plan.sizes) {
+      w.beginObject();
+      w.field("name", size.name);
+      w.field("position", size.position);
+      w.field("granularity", size.granularity);
+      w.field("max", size.maxValue);
+      w.endObject();
+    }
+    w.endArray();
+  }
   w.key("steps");
   writeSteps(plan.steps, w);
   w.endObject();
@@ -295,6 +407,8 @@ void writePlan(const Plan &plan, std::ostream &os, bool pretty) {
 
 std::variant<LaunchSpec, FileError> readLaunchSpec(std::string_view json) {
   return readDocument<LaunchSpec>(json, [](const Cursor &root, LaunchSpec &spec) {
+    if (root.find("args") && !root.find("arguments"))
+      return readNeutralSpec(root, spec);
     checkVersion(root, LaunchSpec::kVersion);
     // Binding files of foreign bundles have neither of these two.
     if (std::optional<Cursor> name = root.find("kernel_name"))

@@ -188,6 +188,8 @@ std::optional<Error> Runtime::checkSymbols(const sdsc::Descriptor &descriptor,
   std::set<int64_t> used;
   for (const sdsc::Tensor &tensor : descriptor.tensors)
     used.insert(tensor.startAddress.begin(), tensor.startAddress.end());
+  for (const sdsc::DimSymbols &entry : descriptor.dimSymbols)
+    used.insert(entry.symbols.begin(), entry.symbols.end());
   for (const auto &[id, address] : bound)
     if (!used.count(id)) {
       emulator.report({ReportKind::StaleSymbol, name, -1, address,
@@ -229,7 +231,9 @@ std::optional<Error> Runtime::runSteps(const Bundle &bundle, const std::vector<S
     std::vector<std::pair<int64_t, int64_t>> bound;
     for (const auto &[id, expr] : launch.symbols) {
       int64_t address = expr.offsetInBytes;
-      if (expr.base == AddressExpr::kPool)
+      if (expr.base == AddressExpr::kSize)
+        address = bundle.sizes[expr.offsetInBytes];
+      else if (expr.base == AddressExpr::kPool)
         address += pool;
       else if (expr.base >= 0)
         address += arguments[expr.base];

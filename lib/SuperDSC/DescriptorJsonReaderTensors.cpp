@@ -207,12 +207,15 @@ Fold DescriptorReader::readFold(const Cursor &function, const Cursor &attribute)
   fold.alpha = affine.at("alpha_").getInt(-kMaxSize, kMaxSize);
   fold.beta = affine.at("beta_").getInt(-kMaxSize, kMaxSize);
   ObjectReader attr(attribute, d);
-  fold.factor = attr.at("factor_").getInt(1, kMaxSize);
   fold.label = attr.at("label_").getString();
+  // No whole stick where all that there is is a part of one (an index tensor of less than
+  // 32 indices a core).
+  fold.factor = attr.at("factor_").getInt(fold.label == "elem_arr_1" ? 0 : 1, kMaxSize);
   return fold;
 }
 
 void DescriptorReader::readConstants(const Cursor &constants) {
+  constexpr int64_t kMaxBits = 0xFFFFFFFFll;
   // "{}" as a string is what the reference writes when there are none.
   if (constants.isString()) {
     constants.expect("\"{}\"");
@@ -235,11 +238,25 @@ void DescriptorReader::readConstants(const Cursor &constants) {
     if (map.isObject() && map.fields().size() != 1)
       map.fail("expected one entry \"[0, 0, 0]\"");
     Cursor bits = map.at("[0, 0, 0]");
-    std::vector<Cursor> values = bits.elements();
+    // A list of a number, a list of a decimal text (the newer form), or that text alone.
+    bool isAlone = bits.isString();
+    std::vector<Cursor> values = isAlone ? std::vector<Cursor>{bits} : bits.elements();
     if (bits.isValid() && values.size() != 1)
       bits.fail("expected one value");
-    if (!values.empty())
-      constant.bits = static_cast<uint32_t>(values[0].getInt(0, 0xFFFFFFFFll));
+    if (!values.empty()) {
+      bool isText = values[0].isString();
+      if (i > 0 &&
+          (isText != d.spelling.constantsAsText || isAlone != d.spelling.constantsWithoutList))
+        bits.fail("constants of one descriptor are spelled in one way");
+      d.spelling.constantsAsText = isText;
+      d.spelling.constantsWithoutList = isAlone;
+      int64_t value = isText ? values[0].getIntOrDecimalString() : values[0].getInt(0, kMaxBits);
+      if (value < 0 || value > kMaxBits)
+        values[0].fail("expected the 32 bits of a constant as a number from 0 to " +
+                       std::to_string(kMaxBits));
+      else
+        constant.bits = static_cast<uint32_t>(value);
+    }
     d.constants.push_back(std::move(constant));
   }
 }

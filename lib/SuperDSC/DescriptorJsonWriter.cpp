@@ -516,9 +516,16 @@ void DescriptorWriter::writeConstants() {
     w.key("data_");
     w.beginObject();
     w.key("[0, 0, 0]");
-    w.beginArray();
-    w.value(constant.bits);
-    w.endArray();
+    auto writeBits = [&] {
+      d.spelling.constantsAsText ? w.value(std::to_string(constant.bits)) : w.value(constant.bits);
+    };
+    if (d.spelling.constantsWithoutList) {
+      writeBits();
+    } else {
+      w.beginArray();
+      writeBits();
+      w.endArray();
+    }
     w.endObject();
     w.endObject();
     w.endObject();

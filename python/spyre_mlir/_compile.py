@@ -103,6 +103,12 @@ def progress(show: bool, what: str):
         ticker.join()
 
 
+def _in_python(message: str) -> str:
+    """What the compiler says of a flag, of the option: `--superdsc-form=x: …` is `superdsc_form=x: …`."""
+    flag = re.match(r"--([a-z-]+)", message)
+    return flag[1].replace("-", "_") + message[flag.end() :] if flag else message
+
+
 def _run_compiler(text: str, name: str, directory: pathlib.Path, options: Options, weights, shapes) -> dict:
     module = _native.compiler()
     with progress(shows_progress(options), f"compiling {name}"):
@@ -118,7 +124,7 @@ def _run_compiler(text: str, name: str, directory: pathlib.Path, options: Option
                 **options.compiled(),
             )
         except ValueError as error:
-            raise OptionError(str(error)) from None
+            raise OptionError(_in_python(str(error))) from None
     if not succeeded:
         raise CompileError([_from_native(entry) for entry in diagnostics], name)
     return json.loads(stats)

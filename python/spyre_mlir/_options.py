@@ -17,6 +17,10 @@ import threading
 
 from .errors import OptionError
 
+# The largest numbers that the native modules take.
+_MOST = {"threads": 256, "seed": 2**64 - 1}
+_MOST_OF_ANY = 2**20
+
 
 @dataclasses.dataclass(frozen=True)
 class Options:
@@ -67,12 +71,13 @@ class Options:
                 good = True
             elif field.name == "cache":
                 good = isinstance(value, (bool, str, os.PathLike))
-            elif wanted is int:
-                good = isinstance(value, int) and not isinstance(value, bool) and value >= 0
             else:
-                good = isinstance(value, wanted)
+                good = isinstance(value, wanted) and not (wanted is int and isinstance(value, bool))
             if not good:
                 raise OptionError(f"{field.name}={value!r}: {wanted.__name__} wanted")
+            most = _MOST.get(field.name, _MOST_OF_ANY)
+            if wanted is int and not 0 <= value <= most:
+                raise OptionError(f"{field.name}={value}: a number from 0 to {most} wanted")
         if self.opt_level > 3:
             raise OptionError(f"opt_level={self.opt_level}: optimisation levels are 0 to 3")
         if self.host not in ("torch", "table", "none"):

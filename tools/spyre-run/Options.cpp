@@ -32,6 +32,8 @@ usage: spyre-run IN.mlir|DIR [options]
   -i SHAPE@TYPE        the next argument is an input with the default layout
   -o SHAPE@TYPE        the next argument is an output with the default layout
                        (types: fp16 bf16 fp32 int32 int64 bool, or PyTorch's names)
+  --sizes N,...        sizes of a bundle's symbolic dims, in the order of its parameters
+                       (default: the largest)
   --inputs F.npz       arrays in0, in1, ...; without it seeded random data
   --outputs F.npz      where the results out0, out1, ... go
   --expect F.npz       compare with its arrays ref0... if present, else out0...
@@ -130,7 +132,7 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
                         : flag == "--host"          ? &options.compile.host
                                                     : nullptr;
     bool known = text || flag == "-i" || flag == "-o" || flag == "--rtol" || flag == "--atol" ||
-                 flag == "--threads" || flag == "--seed" || flag == "--cores";
+                 flag == "--threads" || flag == "--seed" || flag == "--cores" || flag == "--sizes";
     if (!known)
       return UsageError{"unknown option '" + flag + "'"};
     if (!hasValue) {
@@ -142,7 +144,15 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
       *text = value;
     else if (flag == "-i" || flag == "-o")
       options.shortArguments.emplace_back(flag == "-o", value);
-    else if (flag == "--rtol")
+    else if (flag == "--sizes") {
+      constexpr uint64_t kMost = uint64_t(1) << 48;
+      for (size_t begin = 0; begin <= value.size() && problem.empty();) {
+        size_t end = std::min(value.find(',', begin), value.size());
+        options.sizes.push_back(
+            static_cast<int64_t>(whole(flag, value.substr(begin, end - begin), kMost)));
+        begin = end + 1;
+      }
+    } else if (flag == "--rtol")
       options.rtol = number(flag, value);
     else if (flag == "--atol")
       options.atol = number(flag, value);

@@ -29,6 +29,7 @@ struct RunOptions {
   std::string device = "spyre";
   /// -i and -o in the order of the function's parameters: (is output, text).
   std::vector<std::pair<bool, std::string>> shortArguments;
+  std::vector<int64_t> sizes; ///< of symbolic dims, in the order of the parameters
   std::optional<double> rtol, atol;
   bool check = false, costOnly = false, progress = false;
   unsigned threads = 0;

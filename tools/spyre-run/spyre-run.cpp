@@ -13,6 +13,7 @@
 
 #include "Arrays.h"
 #include "Options.h"
+#include "ShortArguments.h"
 
 #include "spyre/Compiler/Compile.h"
 #include "spyre/Loader/Loader.h"
@@ -121,7 +122,7 @@ runtime::Result<runtime::Bundle> loadBundleDirectory(const RunOptions &options) 
   if (auto *error = std::get_if<Error>(&binding))
     return *error;
   auto &spec = std::get<std::optional<runtime::LaunchSpec>>(binding);
-  if (!spec && !fs::exists(options.input + "/launch_spec.json", code))
+  if (!spec && !fs::exists(runtime::findLaunchSpec(options.input), code))
     return Error{options.input + ": it has neither program.json nor launch_spec.json; say what a "
                                  "bundle's arguments are with --bind, or with -i and -o"};
   std::optional<runtime::Plan> plan;
@@ -129,7 +130,7 @@ runtime::Result<runtime::Bundle> loadBundleDirectory(const RunOptions &options) 
     mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
     llvm::SourceMgr sources;
     mlir::SourceMgrDiagnosticHandler handler(sources, &context);
-    auto loaded = loadBundlePlan(options.input, context);
+    auto loaded = loadBundlePlan(options.input, context, /*readsSpec=*/!spec);
     if (mlir::failed(loaded))
       return Error{options.input + ": no plan can be made from its bundle.mlir"};
     plan = std::move(*loaded);
@@ -138,8 +139,9 @@ runtime::Result<runtime::Bundle> loadBundleDirectory(const RunOptions &options) 
 }
 
 /// Compiles options.input for arrays as in \p given. Diagnostics have been shown if it
-/// fails.
-runtime::Result<Executable> compileInput(const RunOptions &options, const npz::Archive &given) {
+/// fails; \p status is then what the program returns.
+runtime::Result<Executable> compileInput(const RunOptions &options, const npz::Archive &given,
+                                         int &status) {
   auto flags = compiler::makeOptions(options.compile);
   if (auto *message = std::get_if<std::string>(&flags))
     return Error{*message};
@@ -157,11 +159,16 @@ runtime::Result<Executable> compileInput(const RunOptions &options, const npz::A
   executable.compileStats.emplace();
   std::string directory = (scratch.getPath() / "program").string();
   if (mlir::failed(compiler::compileFile(options.input, directory, compileOptions,
-                                         *executable.compileStats, context)))
+                                         *executable.compileStats, context))) {
+    if (!executable.compileStats->usageError.empty()) {
+      status = 2;
+      return Error{executable.compileStats->usageError};
+    }
     return Error{options.input + ": it was not compiled" +
                  (executable.compileStats->needsShapes
                       ? "; its arguments have open sizes (?), which --inputs has to give"
                       : "")};
+  }
   auto program = runtime::loadProgram(directory);
   if (auto *error = std::get_if<Error>(&program))
     return *error;
@@ -169,18 +176,19 @@ runtime::Result<Executable> compileInput(const RunOptions &options, const npz::A
   return executable;
 }
 
-runtime::Result<Executable> load(const RunOptions &options, const npz::Archive &given) {
+runtime::Result<Executable> load(const RunOptions &options, const npz::Archive &given,
+                                 int &status) {
   namespace fs = std::filesystem;
   std::error_code code;
   if (!fs::exists(options.input, code))
     return Error{options.input + ": no such file or directory"};
   if (!fs::is_directory(options.input, code))
-    return compileInput(options, given);
+    return compileInput(options, given, status);
   Executable executable;
   if (fs::exists(options.input + "/program.json", code)) {
-    if (!options.bind.empty() || !options.shortArguments.empty())
+    if (!options.bind.empty() || !options.shortArguments.empty() || !options.sizes.empty())
       return Error{options.input + ": a program directory says itself what its arguments are; "
-                                   "--bind, -i and -o are for bundle directories"};
+                                   "--bind, -i, -o and --sizes are for bundle directories"};
     auto program = runtime::loadProgram(options.input);
     if (auto *error = std::get_if<Error>(&program))
       return *error;
@@ -191,6 +199,11 @@ runtime::Result<Executable> load(const RunOptions &options, const npz::Archive &
   if (auto *error = std::get_if<Error>(&bundle))
     return *error;
   executable.bundle = std::move(std::get<runtime::Bundle>(bundle));
+  if (!options.sizes.empty())
+    if (auto error = runtime::setSizes(*executable.bundle, options.sizes))
+      return *error;
+  if (auto error = checkShortArguments(*executable.bundle, options.shortArguments))
+    return *error;
   return executable;
 }
 
@@ -285,9 +298,12 @@ int run(const RunOptions &options) {
       return fail(error->message);
     given = std::move(std::get<npz::Archive>(archive));
   }
-  auto loaded = load(options, given);
-  if (auto *error = std::get_if<Error>(&loaded))
-    return fail(error->message);
+  int status = 1;
+  auto loaded = load(options, given, status);
+  if (auto *error = std::get_if<Error>(&loaded)) {
+    fail(error->message);
+    return status;
+  }
   const Executable &executable = std::get<Executable>(loaded);
 
   if (auto error = executable.checkCapacity(std::get<Device>(device), options.costOnly))

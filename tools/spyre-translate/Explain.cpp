@@ -128,6 +128,8 @@ std::string formatAddress(const runtime::AddressExpr &address) {
   std::string text;
   if (address.base == runtime::AddressExpr::kPool)
     text = "the pool";
+  else if (address.base == runtime::AddressExpr::kSize)
+    return "size " + std::to_string(address.offsetInBytes);
   else if (address.base == runtime::AddressExpr::kAbsolute)
     text = "address";
   else
@@ -397,6 +399,9 @@ void explainPlan(const runtime::Plan &plan, const std::optional<runtime::LaunchS
      << ", " << (plan.hasPool ? "and of a pool for intermediates" : "it has no pool");
   if (plan.hasPool && plan.poolInBytes > 0)
     os << " of " << formatBytes(plan.poolInBytes);
+  for (size_t i = 0; i < plan.sizes.size(); ++i)
+    os << "\n  size " << i << ", passed at the launch: a multiple of " << plan.sizes[i].granularity
+       << ", at most " << plan.sizes[i].maxValue;
   os << "\n  a stick is " << kStickInBytes
      << " bytes, what device memory and the scratchpads (LX) exchange; a work slice is the part of "
         "an operation that one core computes\n";

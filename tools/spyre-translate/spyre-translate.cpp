@@ -47,7 +47,8 @@ constexpr int kWrongUsage = 2;
 
 const char *const kHelp =
     R"(usage: spyre-translate --sdsc-to-bundle IN.mlir -o DIR [--superdsc-form=2026-06|2026-08]
-                       [--superdsc-provenance[=false]] [--pretty] [--verify] [--device=NAME]
+                       [--superdsc-provenance[=false]] [--superdsc-pool=argument|body] [--pretty]
+                       [--verify] [--device=NAME]
        spyre-translate --bundle-to-sdsc DIR [-o OUT.mlir] [--verify] [--device=NAME]
        spyre-translate --explain DIR|FILE.json|IN.mlir
 
@@ -60,6 +61,8 @@ const char *const kHelp =
   --superdsc-provenance
                      write debug_handle_: the operation and place that a descriptor came from
                      (the default; newer form only); =false leaves it out
+  --superdsc-pool=P  whether an argument passes the pool (the default), or the body of
+                     bundle.mlir makes it (device_mem_allocate)
   --pretty           indent the JSON
   --verify           check the rules of docs/formats/superdsc.md first, as sdsc-verify does
   --device=NAME      the device variant whose limits --verify checks (default spyre);
@@ -122,6 +125,10 @@ std::optional<int> parseArguments(int argc, char **argv, Options &options) {
       options.write.provenance = true;
     else if (argument == "--superdsc-provenance=false")
       options.write.provenance = false;
+    else if (argument == "--superdsc-pool=argument")
+      options.write.poolInBody = false;
+    else if (argument == "--superdsc-pool=body")
+      options.write.poolInBody = true;
     else if (argument == "--superdsc-form=2026-06")
       options.write.form = sd::Form::June2026;
     else if (argument == "--superdsc-form=2026-08")
@@ -202,7 +209,7 @@ int explainModule(ModuleOp module) {
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
     std::optional<rt::LaunchSpec> spec = sdscbundle::getLaunchSpec(function);
     bool hasPool = function->hasAttr(sdscbundle::kHasPoolAttr) ||
-                   (spec && function.getNumArguments() == spec->arguments.size() + 1);
+                   (spec && sdscbundle::getNumAddresses(function) == spec->arguments.size() + 1);
     FailureOr<rt::Plan> plan = ::spyre::buildPlan(function, hasPool, spec ? spec->poolInBytes : 0);
     if (failed(plan))
       return kFailed;

@@ -41,8 +41,10 @@ struct ParsedBundle {
 void registerBundleDialects(mlir::DialectRegistry &registry);
 
 /// Parses DIR/bundle.mlir and finds out whether it has a pool parameter. The
-/// dialects are loaded into \p context. Emits diagnostics.
-mlir::FailureOr<ParsedBundle> parseBundle(llvm::StringRef dir, mlir::MLIRContext &context);
+/// dialects are loaded into \p context. \p readsSpec: false if the caller knows what the
+/// arguments are, whatever the directory says. Emits diagnostics.
+mlir::FailureOr<ParsedBundle> parseBundle(llvm::StringRef dir, mlir::MLIRContext &context,
+                                          bool readsSpec = true);
 
 /// The plan of a bundle function. \p poolInBytes as far as known. Emits
 /// diagnostics at what cannot be evaluated.
@@ -56,7 +58,8 @@ mlir::FailureOr<sdsc::Descriptor> readBundleDescriptor(llvm::StringRef dir,
 
 /// parseBundle, buildPlan, and a check that each descriptor can be read and finds
 /// its symbols bound. Emits diagnostics; file errors at the file's name.
-mlir::FailureOr<runtime::Plan> loadBundlePlan(llvm::StringRef dir, mlir::MLIRContext &context);
+mlir::FailureOr<runtime::Plan> loadBundlePlan(llvm::StringRef dir, mlir::MLIRContext &context,
+                                              bool readsSpec = true);
 
 } // namespace spyre
 

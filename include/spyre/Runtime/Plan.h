@@ -31,8 +31,9 @@ namespace spyre::runtime {
 /// A byte address: base + offset + sum of strides[l] * (variable of the l-th
 /// enclosing loop, outermost first).
 struct AddressExpr {
-  /// Position in the bundle function's parameters; -1: the pool; -2: absolute.
-  enum : int64_t { kPool = -1, kAbsolute = -2 };
+  /// Position among the addresses that the bundle function takes; -1: the pool; -2:
+  /// absolute; -3: no address but the size of a symbolic dim, number offsetInBytes.
+  enum : int64_t { kPool = -1, kAbsolute = -2, kSize = -3 };
   int64_t base = kAbsolute;
   int64_t offsetInBytes = 0;
   std::vector<int64_t> strideInBytes; ///< one a loop; trailing zeros left out
@@ -56,12 +57,20 @@ struct Step {
   std::variant<Launch, Loop> content;
 };
 
+/// A parameter that is the size of a symbolic dim: a multiple of the granularity.
+struct SizeParameter {
+  std::string name;
+  int64_t position = 0; ///< addresses, without the pool, that stand before it
+  int64_t granularity = 1, maxValue = 1;
+};
+
 struct Plan {
   static constexpr int64_t kVersion = 1;
   std::string name;         ///< the function's name
-  int64_t numArguments = 0; ///< parameters, without the pool
-  bool hasPool = false;     ///< a pool parameter stands before them
-  int64_t poolInBytes = 0;  ///< 0 if the artefact does not say
+  int64_t numArguments = 0; ///< parameters that are addresses, without the pool
+  std::vector<SizeParameter> sizes;
+  bool hasPool = false;    ///< a pool parameter stands before them
+  int64_t poolInBytes = 0; ///< 0 if the artefact does not say
   std::vector<Step> steps;
 };
 

@@ -69,6 +69,7 @@ struct Bundle {
   Plan plan;
   LaunchSpec spec;
   std::map<std::string, sdsc::Descriptor> descriptors; ///< by file name
+  std::vector<int64_t> sizes;                          ///< of the plan's size parameters
   /// The descriptors do not change after the first launch.
   mutable LaunchMemory memory;
 };
@@ -79,6 +80,13 @@ struct Bundle {
 /// a plan and a spec that disagree.
 Result<Bundle> loadBundle(const std::string &directory, std::optional<Plan> plan = std::nullopt,
                           std::optional<LaunchSpec> spec = std::nullopt);
+
+/// Gives the symbolic dims of \p bundle sizes, one a size parameter (the largest ones,
+/// unless this is called): before its first launch.
+std::optional<Error> setSizes(Bundle &bundle, const std::vector<int64_t> &values);
+
+/// Where the launch specification of a bundle directory is or would be.
+std::string findLaunchSpec(const std::string &directory);
 
 /// A whole file, or an error that names it.
 Result<std::string> readTextFile(const std::string &file);

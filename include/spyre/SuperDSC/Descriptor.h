@@ -200,6 +200,8 @@ struct Spelling {
   bool windowDimUnderscore = false; ///< "ki_" for "ki" in windowDim_
   bool symbolsAsText = false;       ///< "-1" for -1 in dimToSymbolMapping_
   bool emptyConstantsAsObject = false;
+  bool constantsAsText = false;      ///< "10752" for 10752 in constantInfo_
+  bool constantsWithoutList = false; ///< "10752" for ["10752"] there
 
   bool operator==(const Spelling &) const = default;
 };

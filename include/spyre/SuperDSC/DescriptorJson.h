@@ -32,6 +32,8 @@ struct WriteOptions {
   Form form = Form::August2026;
   bool pretty = false;    ///< indent by 2, as the reference front end does
   bool provenance = true; ///< write debug_handle_ if the descriptor has one (newer form only)
+  /// Of bundle.mlir: the body makes the pool (`device_mem_allocate`), no parameter passes it.
+  bool poolInBody = false;
 };
 
 /// What is wrong with a file, and where: a JSON pointer, or line and column for

@@ -131,7 +131,8 @@ func::FuncOp BundleBuilder::build() {
   SmallVector<Type> types;
   if (symbolic)
     types.assign(plan.numArguments + plan.hasPool,
-                 sdscbundle::InputArgType::get(builder.getContext(), builder.getIndexType()));
+                 sdscbundle::InputArgType::get(builder.getContext(), builder.getIndexType(),
+                                               /*granularity=*/0, /*maxValue=*/0));
   auto func = func::FuncOp::create(builder, loc, plan.name, builder.getFunctionType(types, {}));
   Block *entry = func.addEntryBlock();
   OpBuilder::InsertionGuard guard(builder);

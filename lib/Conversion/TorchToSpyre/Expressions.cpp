@@ -13,6 +13,8 @@
 
 #include "spyre/Numerics/DL16.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace mlir::spyre;
 using namespace mlir::spyre::torch_lowering;
@@ -127,11 +129,13 @@ Value torch_lowering::buildLog1p(const Arithmetic &m, Value x) {
 }
 
 // softplus(beta x) / beta: the device's own beta leaves out the division, and what it does
-// above the threshold then is not public, so that it is left at 1.
+// above the threshold then is not public, so that it is left at 1. Beyond 20, log(1 + e^x)
+// is x to more than f32's digits, and there is no need for e^x to be in anyone's range.
 Value torch_lowering::buildSoftplus(Lowering &l, const Arithmetic &m, Value x, double beta,
                                     double threshold) {
-  Value result = m.apply("softplus", {beta == 1.0 ? x : m.mul(x, beta)},
-                         {l.b.getNamedAttr("softplusBeta", l.b.getF64FloatAttr(1.0)),
-                          l.b.getNamedAttr("softplusThresh", l.b.getF64FloatAttr(threshold))});
+  Value result =
+      m.apply("softplus", {beta == 1.0 ? x : m.mul(x, beta)},
+              {l.b.getNamedAttr("softplusBeta", l.b.getF64FloatAttr(1.0)),
+               l.b.getNamedAttr("softplusThresh", l.b.getF64FloatAttr(std::min(threshold, 20.0)))});
   return beta == 1.0 ? result : m.div(result, beta);
 }

@@ -27,7 +27,7 @@ namespace sd = ::spyre::sdsc;
 /// spec with one argument less.
 static bool hasPool(func::FuncOp function, const std::optional<rt::LaunchSpec> &spec) {
   return function->hasAttr(sdscbundle::kHasPoolAttr) ||
-         (spec && function.getNumArguments() == spec->arguments.size() + 1);
+         (spec && sdscbundle::getNumAddresses(function) == spec->arguments.size() + 1);
 }
 
 /// The message names the path; no place in the program is to blame.
@@ -48,12 +48,11 @@ LogicalResult mlir::sdsc::writeBundleFiles(ModuleOp module, ::spyre::AtomicDirec
   func::FuncOp function = functions.front();
   std::optional<rt::LaunchSpec> spec = sdscbundle::getLaunchSpec(function);
   bool withPool = hasPool(function, spec);
-  if (spec && function.getNumArguments() > 0 &&
-      function.getNumArguments() != spec->arguments.size() + (withPool ? 1 : 0))
-    return function.emitError() << "has " << function.getNumArguments() << " parameters"
-                                << (withPool ? ", the pool included," : "")
-                                << " but its launch spec lists " << spec->arguments.size()
-                                << " arguments";
+  unsigned numAddresses = sdscbundle::getNumAddresses(function);
+  if (spec && numAddresses > 0 && numAddresses != spec->arguments.size() + (withPool ? 1 : 0))
+    return emitError(function.getLoc())
+           << "has " << numAddresses << " parameters" << (withPool ? ", the pool included," : "")
+           << " but its launch spec lists " << spec->arguments.size() << " arguments";
   int64_t poolInBytes = 0;
   if (auto bytes = function->getAttrOfType<IntegerAttr>(sdscbundle::kPoolBytesAttr))
     poolInBytes = bytes.getInt();
@@ -114,7 +113,14 @@ LogicalResult mlir::sdsc::writeBundleFiles(ModuleOp module, ::spyre::AtomicDirec
   ArrayRef<int64_t> numbers;
   if (auto attribute = function->getAttrOfType<DenseI64ArrayAttr>(sdscbundle::kNumbersAttr))
     numbers = attribute.asArrayRef();
-  std::string text = printBundle(*plan, descriptors, hasSymbolIds, numbers);
+  // What made its pool itself goes on doing so.
+  bool poolInBody = options.poolInBody;
+  function.walk([&](sdscbundle::DeviceMemAllocateOp) { poolInBody = true; });
+  constexpr int64_t kMostPoolBytes = int64_t(14) << 30; // of one allocation
+  if (poolInBody && plan->hasPool && (plan->poolInBytes < 1 || plan->poolInBytes > kMostPoolBytes))
+    return emitError(function.getLoc()) << "the body cannot make a pool of " << plan->poolInBytes
+                                        << " bytes (1 to 14 GiB); pass it as an argument";
+  std::string text = printBundle(*plan, descriptors, hasSymbolIds, numbers, poolInBody);
   if (failed(
           report(directory.write(prefix + "bundle.mlir", [&](std::ostream &os) { os << text; }))))
     return failure();

@@ -31,9 +31,9 @@ class BundlePrinter {
 public:
   BundlePrinter(const rt::Plan &plan,
                 const std::map<std::string, const sd::Descriptor *> &descriptors,
-                bool writeSymbolIds, ArrayRef<int64_t> numbers)
+                bool writeSymbolIds, ArrayRef<int64_t> numbers, bool poolInBody)
       : plan(plan), descriptors(descriptors), writeSymbolIds(writeSymbolIds), numbers(numbers),
-        os(body) {}
+        poolInBody(poolInBody), os(body) {}
 
   std::string print();
 
@@ -69,6 +69,7 @@ private:
   const std::map<std::string, const sd::Descriptor *> &descriptors;
   bool writeSymbolIds;
   ArrayRef<int64_t> numbers; ///< of the arguments; empty: 0, 1, ...
+  bool poolInBody;
   std::string body;
   llvm::raw_string_ostream os;
   unsigned indent = 2;
@@ -109,6 +110,8 @@ std::string BundlePrinter::getName(const Place &place) const {
     return "%pool_addr_" + spell(place.core);
   if (place.base == rt::AddressExpr::kAbsolute)
     return "%sym_" + spell(place.core);
+  if (place.base == rt::AddressExpr::kSize)
+    return "%" + plan.sizes[place.core].name;
   std::string name = getArgumentName(place.base);
   if (place.slice != 0)
     name += "_slice_" + spell(place.slice);
@@ -148,6 +151,8 @@ void BundlePrinter::printAddress(const Place &place) {
   std::string name = getName(place);
   if (place.base == rt::AddressExpr::kAbsolute) {
     line() << name << " = arith.constant " << place.core << " : index\n";
+  } else if (place.base == rt::AddressExpr::kSize) {
+    return; // extracted with the addresses
   } else if (place.base == rt::AddressExpr::kPool) {
     printSum("%pool", "%pool_offset_" + spell(place.core), name, place.core);
   } else if (place.core != 0) {
@@ -210,21 +215,37 @@ void BundlePrinter::printSteps(const std::vector<rt::Step> &steps, std::vector<u
 }
 
 std::string BundlePrinter::print() {
-  std::vector<std::string> parameters;
-  if (plan.hasPool)
-    parameters.push_back("%pool");
-  for (int64_t i = 0; i < plan.numArguments; ++i)
-    parameters.push_back(getArgumentName(i));
+  struct Parameter {
+    std::string name, passedAs, type;
+  };
+  std::vector<Parameter> parameters;
+  auto addAddress = [&](const std::string &name) {
+    parameters.push_back({name, name + "_base_addr", "!sdscbundle.input_arg<index>"});
+  };
+  if (plan.hasPool && !poolInBody)
+    addAddress("%pool");
+  for (int64_t i = 0; i <= plan.numArguments; ++i) {
+    for (const rt::SizeParameter &size : plan.sizes)
+      if (size.position == i)
+        parameters.push_back(
+            {"%" + size.name, "%" + size.name + "_value",
+             "!sdscbundle.input_arg<index, granularity = " + std::to_string(size.granularity) +
+                 ", max_value = " + std::to_string(size.maxValue) + ">"});
+    if (i < plan.numArguments)
+      addAddress(getArgumentName(i));
+  }
   collect(plan.steps);
 
-  const char *type = "!sdscbundle.input_arg<index>";
   os << "module {\n\tfunc.func @" << plan.name << "(";
-  llvm::interleaveComma(parameters, os,
-                        [&](const std::string &name) { os << name << "_base_addr: " << type; });
+  llvm::interleaveComma(parameters, os, [&](const Parameter &parameter) {
+    os << parameter.passedAs << ": " << parameter.type;
+  });
   os << ") {\n";
-  for (const std::string &name : parameters)
-    line() << name << " = sdscbundle.input_arg_extract value from " << name
-           << "_base_addr : " << type << " -> index\n";
+  for (const Parameter &parameter : parameters)
+    line() << parameter.name << " = sdscbundle.input_arg_extract value from " << parameter.passedAs
+           << " : " << parameter.type << " -> index\n";
+  if (plan.hasPool && poolInBody)
+    line() << "%pool = sdscbundle.device_mem_allocate " << plan.poolInBytes << " bytes : index\n";
   if (!loopBounds.empty()) {
     line() << "%c0 = arith.constant 0 : index\n";
     line() << "%c1 = arith.constant 1 : index\n";
@@ -255,6 +276,6 @@ std::string BundlePrinter::print() {
 std::string
 mlir::sdsc::printBundle(const rt::Plan &plan,
                         const std::map<std::string, const sd::Descriptor *> &descriptors,
-                        bool writeSymbolIds, ArrayRef<int64_t> numbers) {
-  return BundlePrinter(plan, descriptors, writeSymbolIds, numbers).print();
+                        bool writeSymbolIds, ArrayRef<int64_t> numbers, bool poolInBody) {
+  return BundlePrinter(plan, descriptors, writeSymbolIds, numbers, poolInBody).print();
 }

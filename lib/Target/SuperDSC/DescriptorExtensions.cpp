@@ -86,6 +86,8 @@ static constexpr SpellingName kSpellings[] = {
     {"window_dim_underscore", &sd::Spelling::windowDimUnderscore},
     {"symbols_as_text", &sd::Spelling::symbolsAsText},
     {"empty_constants_as_object", &sd::Spelling::emptyConstantsAsObject},
+    {"constants_as_text", &sd::Spelling::constantsAsText},
+    {"constants_without_list", &sd::Spelling::constantsWithoutList},
 };
 
 //===----------------------------------------------------------------------===//

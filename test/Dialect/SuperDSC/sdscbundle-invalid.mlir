@@ -72,3 +72,38 @@ func.func @f() attributes {sdscbundle.pool_bytes = "big"} {
 func.func @f() attributes {sdscbundle.colour = 3 : i64} {
   return
 }
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{allocates 15032385537 bytes; one allocation has 1 to 15032385536 (14 GiB), larger buffers one of their own each}}
+  %pool = sdscbundle.device_mem_allocate 15032385537 bytes : index
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{allocates 0 bytes}}
+  %pool = sdscbundle.device_mem_allocate 0 bytes : index
+  return
+}
+
+// -----
+
+func.func @f(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    // expected-error @+1 {{stands in the bundle's function itself, not in a loop}}
+    %pool = sdscbundle.device_mem_allocate 128 bytes : index
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{a size has a granularity of at least 1, which divides its max_value; found granularity 64, max_value 100}}
+func.func @f(%n: !sdscbundle.input_arg<index, granularity = 64, max_value = 100>) {
+  return
+}

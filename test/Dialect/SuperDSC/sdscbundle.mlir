@@ -33,3 +33,16 @@ module {
     return
   }
 }
+
+// A pool that the body makes, and the size of a symbolic dim.
+// CHECK: func.func @made(%[[A:.*]]: !sdscbundle.input_arg<index>, %[[N:.*]]: !sdscbundle.input_arg<index, granularity = 64, max_value = 4096>)
+func.func @made(%arg_0_base_addr: !sdscbundle.input_arg<index>, %n: !sdscbundle.input_arg<index, granularity = 64, max_value = 4096>) {
+  // CHECK: %[[P:.*]] = sdscbundle.device_mem_allocate 262144 bytes : index
+  %pool = sdscbundle.device_mem_allocate 262144 bytes : index
+  %arg_0 = sdscbundle.input_arg_extract value from %arg_0_base_addr : !sdscbundle.input_arg<index> -> index
+  // CHECK: %[[S:.*]] = sdscbundle.input_arg_extract value from %[[N]] : !sdscbundle.input_arg<index, granularity = 64, max_value = 4096> -> index
+  %size = sdscbundle.input_arg_extract value from %n : !sdscbundle.input_arg<index, granularity = 64, max_value = 4096> -> index
+  // CHECK: sdscbundle.sdsc_execute (%{{.*}}, %[[P]], %[[S]]) {sdsc_filename="sdsc_0.json", "symbol_ids"=[-1, -2, -3]}
+  sdscbundle.sdsc_execute (%arg_0, %pool, %size) {sdsc_filename="sdsc_0.json", "symbol_ids"=[-1, -2, -3]}
+  return
+}

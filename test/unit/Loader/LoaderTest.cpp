@@ -210,6 +210,41 @@ TEST_F(LoaderTest, PoolIsKnownByNameOrByTheNumberOfArguments) {
                     "build reads, 1\n");
 }
 
+TEST_F(LoaderTest, PoolMayBeMadeInTheBody) {
+  const std::string parameter = "%arg_0_base_addr: !sdscbundle.input_arg<index>";
+  write("bundle.mlir", "func.func @f(" + parameter +
+                           ") {\n"
+                           "  %pool = sdscbundle.device_mem_allocate 100 bytes : index\n"
+                           "  %more = sdscbundle.device_mem_allocate 256 bytes : index\n"
+                           "  return\n}\n");
+  ASSERT_EQ(load(), "");
+  EXPECT_TRUE(plan->hasPool);
+  EXPECT_EQ(plan->numArguments, 1);
+  EXPECT_EQ(plan->poolInBytes, 128 + 256);
+  write("bundle.mlir", "func.func @f(%pool_base_addr: !sdscbundle.input_arg<index>) {\n"
+                       "  %pool = sdscbundle.device_mem_allocate 128 bytes : index\n"
+                       "  return\n}\n");
+  EXPECT_EQ(load(), "bundle.mlir:2: makes a pool, and the first parameter is one\n");
+}
+
+TEST_F(LoaderTest, SizesAreNoAddresses) {
+  const std::string type = "!sdscbundle.input_arg<index, granularity = 64, max_value = 4096>";
+  auto bundle = [&](const std::string &body) {
+    return "func.func @f(%n: " + type + ", %arg_0_base_addr: !sdscbundle.input_arg<index>) {\n" +
+           "  %size = sdscbundle.input_arg_extract value from %n : " + type + " -> index\n" + body +
+           "  return\n}\n";
+  };
+  write("bundle.mlir", bundle(""));
+  ASSERT_EQ(load(), "");
+  EXPECT_EQ(plan->numArguments, 1);
+  ASSERT_EQ(plan->sizes.size(), 1u);
+  EXPECT_EQ(plan->sizes[0].position, 0);
+  EXPECT_EQ(plan->sizes[0].maxValue, 4096);
+  write("bundle.mlir", bundle("  %sum = arith.addi %size, %size : index\n"));
+  EXPECT_EQ(load(), "bundle.mlir:3: computes with a size, which only stands for the size of a "
+                    "dim\n");
+}
+
 TEST_F(LoaderTest, EvaluatesArithmetic) {
   std::filesystem::copy_file(test::getDataDir() / "superdsc/cases/pw_exp_2d_1c/sdsc_0.json",
                              dir / "sdsc_0.json");

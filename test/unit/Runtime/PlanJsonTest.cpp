@@ -63,6 +63,27 @@ TEST(PlanJson, RoundTrips) {
   EXPECT_EQ(json::parse(toText(plan, true)), json::parse(kPlan));
 }
 
+TEST(PlanJson, SizesOfSymbolicDims) {
+  const std::string text =
+      R"({"version":1,"name":"f","arguments":1,"pool":false,"pool_bytes":0,"sizes":[)"
+      R"({"name":"size0","position":1,"granularity":64,"max":4096}],"steps":[)"
+      R"({"launch":"sdsc_0.json","symbols":[{"id":-1,"base":0},{"id":-2,"base":"size"}]}]})";
+  auto result = readPlan(text);
+  ASSERT_EQ(getError(result), "");
+  const Plan &plan = std::get<Plan>(result);
+  ASSERT_EQ(plan.sizes.size(), 1u);
+  EXPECT_EQ(plan.sizes[0].granularity, 64);
+  EXPECT_EQ(std::get<Launch>(plan.steps[0].content).symbols[1].second.base, AddressExpr::kSize);
+  EXPECT_EQ(toText(plan), text);
+  json wrong = json::parse(text);
+  wrong["sizes"][0]["granularity"] = 60;
+  EXPECT_EQ(getError(readPlan(wrong.dump())),
+            "/sizes/0: the granularity does not divide the largest value");
+  wrong = json::parse(text);
+  wrong["steps"][0]["symbols"][1]["offset"] = 1;
+  EXPECT_EQ(getError(readPlan(wrong.dump())), "/steps/0/symbols/1: there is no size 1");
+}
+
 TEST(PlanJson, TrailingZeroStridesAreCanonical) {
   json document = json::parse(kPlan);
   document["steps"][1]["body"][0]["symbols"][0]["stride"] = {0};
@@ -152,6 +173,45 @@ TEST(LaunchSpecJson, InfiniteConstantsAreText) {
   const LaunchSpec &spec = std::get<LaunchSpec>(result);
   EXPECT_EQ(spec.arguments[1].value, -INFINITY);
   EXPECT_EQ(json::parse(toText(spec)), complete(json::parse(kBinding)));
+}
+
+TEST(LaunchSpecJson, ReadsTheNeutralForm) {
+  json text = json::parse(R"({
+    "version": "0.1", "kernel_name": "k", "pool_size": 4096, "bundle_symbolic_args": true,
+    "emitter": "somebody", "symbol_kinds": {}, "symbols": {}, "args": [
+      {"arg_index": 2, "role": "output", "shape": [64, 128], "dtype": "torch.float16", "layout":
+        {"device_size": [2, 64, 64], "stride_map": [64, 128, 1], "device_dtype": "SEN169_FP16",
+         "element_arrangement": "STANDARD"}},
+      {"arg_index": 0, "role": "input", "shape": [64, 128], "dtype": "torch.float32", "layout":
+        {"device_size": [4, 64, 32], "stride_map": [32, 128, 1],
+         "device_dtype": "DataFormats.IEEE_FP32", "element_arrangement": null}},
+      {"arg_index": 1, "role": "input_output", "shape": [64], "dtype": "torch.bfloat16", "layout":
+        {"device_size": [1, 64], "stride_map": [64, 1], "device_dtype": "SEN169_FP16"}}]})");
+  auto result = readLaunchSpec(text.dump());
+  ASSERT_EQ(getError(result), "");
+  const LaunchSpec &spec = std::get<LaunchSpec>(result);
+  EXPECT_EQ(spec.poolInBytes, 4096);
+  EXPECT_EQ(spec.kernelName, "k");
+  ASSERT_EQ(spec.arguments.size(), 3u);
+  EXPECT_EQ(spec.arguments[0].array, "in0");
+  EXPECT_EQ(spec.arguments[0].dtype, spyre::HostType::Float32);
+  EXPECT_EQ(spec.arguments[0].deviceFormat, spyre::DataFormat::IEEE_FP32);
+  EXPECT_EQ(spec.arguments[1].array, "in1");
+  EXPECT_EQ(spec.arguments[1].result, "out0");
+  EXPECT_EQ(spec.arguments[2].array, "out1");
+  EXPECT_EQ(spec.arguments[2].elementArrangement, "");
+  auto check = [&](auto change, const std::string &expected) {
+    json changed = text;
+    change(changed);
+    EXPECT_EQ(getError(readLaunchSpec(changed.dump())), expected);
+  };
+  check([](json &d) { d["args"][1]["arg_index"] = 2; },
+        "/args/1/arg_index: argument 2 is there twice");
+  check([](json &d) { d["args"][0]["dtype"] = "torch.half"; },
+        "/args/0/dtype: unknown dtype \"torch.half\"");
+  check([](json &d) { d["args"][0]["layout"]["stride_map"] = {1}; },
+        "/args/0/layout/stride_map: expected a stride for each of 3 device dims");
+  check([](json &d) { d["args"][0].erase("layout"); }, "/args/0: missing field \"layout\"");
 }
 
 TEST(LaunchSpecJson, ErrorsSayWhereAndWhat) {

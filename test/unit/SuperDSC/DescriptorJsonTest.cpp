@@ -195,6 +195,39 @@ TEST(DescriptorJson, EmptyConstantsMayBeAnObject) {
   expectRoundTrip(document, Form::June2026);
 }
 
+TEST(DescriptorJson, ConstantsMayBeText) {
+  // A list of a number (the reference's older files), of a text (its newer ones), or a
+  // text alone (the vendor's).
+  ordered_json document = load("cases/ln_exx2_scale_norm/sdsc_0.json");
+  ordered_json &constants = getDsc(document)["constantInfo_"];
+  ASSERT_EQ(constants.size(), 2u);
+  std::vector<uint32_t> bits;
+  for (auto &[key, constant] : constants.items())
+    bits.push_back(constant["data_"]["data_"]["[0, 0, 0]"][0].get<uint32_t>());
+  for (bool isAlone : {false, true}) {
+    for (size_t i = 0; i < bits.size(); ++i) {
+      ordered_json text = std::to_string(bits[i]);
+      constants[std::to_string(i)]["data_"]["data_"]["[0, 0, 0]"] =
+          isAlone ? text : ordered_json::array({text});
+    }
+    Descriptor d = expectRoundTrip(document, Form::June2026);
+    for (size_t i = 0; i < bits.size(); ++i)
+      EXPECT_EQ(d.constants[i].bits, bits[i]);
+  }
+  auto check = [&](ordered_json value, const std::string &message) {
+    ordered_json changed = document;
+    getDsc(changed)["constantInfo_"]["0"]["data_"]["data_"]["[0, 0, 0]"] = value;
+    auto result = readDescriptor(changed.dump(), "");
+    ASSERT_TRUE(std::holds_alternative<ReadError>(result));
+    EXPECT_NE(std::get<ReadError>(result).message.find(message), std::string::npos)
+        << std::get<ReadError>(result).message;
+  };
+  check("4294967296", "expected the 32 bits of a constant as a number from 0 to 4294967295");
+  check("-1", "expected the 32 bits of a constant");
+  check("0x2A00", "expected a decimal integer in the string");
+  check(ordered_json::array({1}), "constants of one descriptor are spelled in one way");
+}
+
 TEST(DescriptorJson, SymbolicDimsAreTyped) {
   for (bool isNewForm : {false, true}) {
     ordered_json document =

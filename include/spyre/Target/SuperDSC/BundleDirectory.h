@@ -36,9 +36,11 @@ namespace mlir::sdsc {
 /// name: which symbols belong to core 0 decides names. \p writeSymbolIds: whether
 /// executions carry symbol_ids (bundles with concrete addresses have none).
 /// \p numbers: in the arguments' names, one an argument; empty: 0, 1, ...
+/// \p poolInBody: the body makes the pool; no parameter passes it.
 std::string printBundle(const ::spyre::runtime::Plan &plan,
                         const std::map<std::string, const ::spyre::sdsc::Descriptor *> &descriptors,
-                        bool writeSymbolIds, ArrayRef<int64_t> numbers = {});
+                        bool writeSymbolIds, ArrayRef<int64_t> numbers = {},
+                        bool poolInBody = false);
 
 /// Writes the files of the one bundle function of \p module under \p prefix
 /// ("" or "bundles/0/") of \p directory. Emits diagnostics.

@@ -44,6 +44,16 @@ void SdscBundleDialect::initialize() {
       >();
 }
 
+bool mlir::sdscbundle::isSizeType(Type type) {
+  auto argument = dyn_cast<InputArgType>(type);
+  return argument && argument.isSize();
+}
+
+unsigned mlir::sdscbundle::getNumAddresses(Operation *function) {
+  return llvm::count_if(cast<FunctionOpInterface>(function).getArgumentTypes(),
+                        [](Type type) { return !isSizeType(type); });
+}
+
 bool mlir::sdscbundle::isPlainFileName(StringRef name) {
   return !name.empty() && name != "." && name != ".." &&
          name.find_first_of(StringRef("/\\\0", 3)) == StringRef::npos;
@@ -69,7 +79,7 @@ LogicalResult SdscBundleDialect::verifyOperationAttribute(Operation *op, NamedAt
     return success();
   if (name == kNumbersAttr) {
     auto numbers = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
-    size_t arguments = cast<FunctionOpInterface>(op).getNumArguments() - op->hasAttr(kHasPoolAttr);
+    size_t arguments = getNumAddresses(op) - op->hasAttr(kHasPoolAttr);
     if (!numbers || static_cast<size_t>(numbers.size()) != arguments)
       return op->emitOpError() << "'" << name << "' must be an array<i64> of " << arguments
                                << " numbers, one an argument";
@@ -206,6 +216,32 @@ LogicalResult ArgumentAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (llvm::any_of(shape.asArrayRef(), [](int64_t size) { return size < 0; }) ||
       llvm::any_of(deviceSize.asArrayRef(), [](int64_t size) { return size < 1; }))
     return emitError() << "sizes cannot be negative, device sizes not zero";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// !sdscbundle.input_arg, sdscbundle.device_mem_allocate
+//===----------------------------------------------------------------------===//
+
+LogicalResult InputArgType::verify(function_ref<InFlightDiagnostic()> emitError, Type,
+                                   int64_t granularity, int64_t maxValue) {
+  if (granularity == 0 && maxValue == 0)
+    return success();
+  if (granularity < 1 || maxValue < granularity || maxValue % granularity != 0)
+    return emitError() << "a size has a granularity of at least 1, which divides its max_value; "
+                          "found granularity "
+                       << granularity << ", max_value " << maxValue;
+  return success();
+}
+
+LogicalResult DeviceMemAllocateOp::verify() {
+  constexpr int64_t kMostBytes = int64_t(14) << 30;
+  int64_t bytes = static_cast<int64_t>(getBytes());
+  if (bytes < 1 || bytes > kMostBytes)
+    return emitOpError() << "allocates " << bytes << " bytes; one allocation has 1 to "
+                         << kMostBytes << " (14 GiB), larger buffers one of their own each";
+  if (!isa_and_nonnull<FunctionOpInterface>((*this)->getParentOp()))
+    return emitOpError() << "stands in the bundle's function itself, not in a loop";
   return success();
 }
 

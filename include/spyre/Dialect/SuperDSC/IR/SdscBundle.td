@@ -24,7 +24,8 @@ def SdscBundle_Dialect : Dialect {
   let description = [{
     A bundle is one function whose parameters are base addresses
     (`!sdscbundle.input_arg<index>`): the HBM pool's first, if it has one, then
-    one for each argument. The body computes addresses with `arith`, `affine.apply`
+    one for each argument; and the sizes of symbolic dims. The pool may be made in the body
+    instead (`sdscbundle.device_mem_allocate`). The body computes addresses with `arith`, `affine.apply`
     and `scf.for` and executes descriptors.
 
     Attributes of the function, which `bundle.mlir` itself does not show (they
@@ -45,8 +46,26 @@ def SdscBundle_Dialect : Dialect {
 def SdscBundle_InputArgType : TypeDef<SdscBundle_Dialect, "InputArg"> {
   let mnemonic = "input_arg";
   let summary = "A value that the launcher passes";
-  let parameters = (ins "::mlir::Type":$elementType);
-  let assemblyFormat = "`<` $elementType `>`";
+  let description = [{
+    An address, or the size of a symbolic dim, which is a multiple of `granularity` and at
+    most `max_value`:
+
+    ```mlir
+    !sdscbundle.input_arg<index>
+    !sdscbundle.input_arg<index, granularity = 64, max_value = 4096>
+    ```
+  }];
+  let parameters = (ins "::mlir::Type":$elementType,
+                        OptionalParameter<"int64_t">:$granularity,
+                        OptionalParameter<"int64_t">:$maxValue);
+  let assemblyFormat = [{
+    `<` $elementType (`,` `granularity` `=` $granularity^)? (`,` `max_value` `=` $maxValue^)? `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// A size, not an address.
+    bool isSize() const { return getMaxValue() != 0; }
+  }];
 }
 
 def SdscBundle_ArgumentAttr : AttrDef<SdscBundle_Dialect, "Argument"> {
@@ -93,6 +112,21 @@ def SdscBundle_InputArgExtractOp : SdscBundle_Op<"input_arg_extract", [Pure]> {
   let arguments = (ins SdscBundle_InputArgType:$input);
   let results = (outs Index:$result);
   let assemblyFormat = "`value` `from` $input attr-dict `:` qualified(type($input)) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def SdscBundle_DeviceMemAllocateOp : SdscBundle_Op<"device_mem_allocate"> {
+  let summary = "Device memory of the bundle's own: the pool, where no argument passes it";
+  let description = [{
+    At most 14 GiB; larger buffers get allocations of their own.
+
+    ```mlir
+    %pool = sdscbundle.device_mem_allocate 262144 bytes : index
+    ```
+  }];
+  let arguments = (ins I64Attr:$bytes);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$bytes `bytes` attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 

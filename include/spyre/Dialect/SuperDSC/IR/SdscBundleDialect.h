@@ -40,6 +40,12 @@ inline constexpr llvm::StringLiteral kPoolBytesAttr = "sdscbundle.pool_bytes";
 inline constexpr llvm::StringLiteral kHasPoolAttr = "sdscbundle.has_pool";
 inline constexpr llvm::StringLiteral kNumbersAttr = "sdscbundle.argument_numbers";
 
+/// The parameters of a bundle function that are addresses, the pool's among them; the
+/// others are sizes of symbolic dims.
+unsigned getNumAddresses(Operation *function);
+/// Whether a value of \p type is such a size.
+bool isSizeType(Type type);
+
 /// Whether \p name is a file directly inside the bundle directory.
 bool isPlainFileName(llvm::StringRef name);
 
