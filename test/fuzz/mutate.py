@@ -48,7 +48,7 @@ NUMBERS = (
 WORDS = (
     "( ) [ ] { } < > , : ; = -> % %0 %arg0 @ @main # ! \" ' ? * x mod floordiv ceildiv d0 d1 s0 affine_map<(d0)->(d0)> "
     "f16 f32 bf16 i1 i64 index si64 tensor<> tensor<4xf16> !torch.int !torch.vtensor<[4,64],f16> !torch.list<int> "
-    "none true false unit loc(unknown) torch.constant.none null \x00 \xff \\ \\u0000 // dense<0> dense<> in out "
+    "f64 si8 si16 ui8 ui16 f8E4M3FN f8E5M2 f8E8M0FNU complex<f32> tensor<complex<f64>> none true false unit loc(unknown) torch.constant.none null \x00 \xff \\ \\u0000 // dense<0> dense<> in out "
     "spyre.layout spyre.yield func.return scf.for"
 ).split()
 TOKEN = re.compile(r"[A-Za-z_][\w.$-]*|-?\d+(?:\.\d+)?|\s+|.", re.DOTALL)
@@ -107,13 +107,13 @@ def small_torch_texts(work):
     return folder
 
 
-# Element types of literals with two elements each: floats, integers, complex numbers.
+# Element types of literals with two elements each: floats, integers, complex numbers; the last two are in no program.
 LITERALS = {
     **dict.fromkeys("f16 bf16 f32 f64 f8E5M2 f8E4M3FN f8E5M2FNUZ f8E4M3FNUZ".split(), ("1.0", "-2.0")),
-    "f8E8M0FNU": ("1.0", "2.0"),
     **dict.fromkeys("si8 si16 si32 si64 ui8".split(), ("1", "2")),
     "i1": ("true", "false"),
-    **dict.fromkeys("complex<f16> complex<f32> complex<f64>".split(), ("(1.0,-2.0)", "(0.0,1.0)")),
+    **dict.fromkeys("complex<f32> complex<f64> complex<f16>".split(), ("(1.0,-2.0)", "(0.0,1.0)")),
+    "f8E8M0FNU": ("1.0", "2.0"),
 }
 
 
@@ -123,10 +123,10 @@ def literals_of_all_types(work):
     folder.mkdir()
     bytes_of = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "si16": 2, "si32": 4, "si64": 8}
     bytes_of |= {"complex<f16>": 4, "complex<f32>": 8, "complex<f64>": 16}
-    for name, (first, second) in LITERALS.items():
+    for number, (name, (first, second)) in enumerate(LITERALS.items()):
         tensor = lambda sizes: f"!torch.vtensor<[{sizes}],{name}>"  # noqa: B023, E731
         data = "0x04000000" + "00" * 2 * bytes_of.get(name, 1)
-        (folder / f"{re.sub('[<>]', '_', name)}.mlir").write_text(
+        (folder / f"{number:02}_{re.sub('[<>]', '', name)}.mlir").write_text(
             f"""func.func @main(%x: !torch.vtensor<[2],f16>) -> ({tensor(2)}, {tensor(4)}, {tensor("")}, {tensor(2)}, {tensor(2)}, !torch.vtensor<[2],f16>) {{
   %int0 = torch.constant.int 0
   %int1 = torch.constant.int 1
