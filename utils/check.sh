@@ -74,6 +74,9 @@ tier2-O2-cores1|long|summary|"$python" "$conformance/programs.py" "$data/models"
 outcomes|long|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance/test_outcomes_of_sets.py"
 calls|long|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance/test_outcomes_of_calls.py"
 torch-graphs|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/torch_graphs.py" --seed 1000 --count 40
+torch-state|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/torch_state.py" --seed 1 --count 40
+torch-weights|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/torch_weights.py" --seed 1 --count 20
+torch-processes|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/torch_processes.py" --seed 1 --count 25
 layers|long|summary|"$python" "$SPYRE_ROOT/test/e2e/generate_layers.py" --count 200 --jobs $SPYRE_JOBS --out "$logs/layers" --run --no-host --jobs $SPYRE_JOBS
 TABLE
   echo "python|quick|pytest|\"$python\" -m pytest -q -p no:cacheprovider \"$SPYRE_ROOT/python/test\" --ignore=\"$SPYRE_ROOT/python/test/test_transformers.py\""
@@ -111,7 +114,7 @@ started=$SECONDS
 # Some of the long parts need PyTorch or more; the others do without.
 more=()
 if [ "$quick" = 0 ] || [ "${#only[@]}" -gt 0 ]; then
-  if is_wanted layers || is_wanted outcomes || is_wanted calls || is_wanted torch-graphs; then more+=(--torch); fi
+  if is_wanted layers || is_wanted outcomes || is_wanted calls || is_wanted torch-graphs || is_wanted torch-state || is_wanted torch-weights || is_wanted torch-processes; then more+=(--torch); fi
   is_wanted transformers && more+=(--transformers)
 fi
 "$SPYRE_ROOT/utils/install-deps.sh" ${more[@]+"${more[@]}"} || { say "installing failed"; failed=1; finish; }
