@@ -25,7 +25,7 @@ from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
-from ._collectives import is_collective
+from ._collectives import is_collective, is_pending, settle
 from ._compile import Directory
 from ._compile import compile_text as _compile_text
 from ._options import Options
@@ -277,6 +277,9 @@ class PartitionedGraph:
         _log.info("%s", self.placement)
 
     def __call__(self, *args):
+        if is_pending():  # operations between programs read arguments, too
+            names = [f"argument {i} of the graph" for i in range(len(args))]
+            args = settle(torch, names, args, self.options.check)
         with torch.no_grad():
             return self.run(*args)
 

@@ -214,7 +214,7 @@ class CompiledProgram:
                 self._tracker.copy_changed(self.weights.tensors())
         torch = sys.modules.get("torch")
         if is_pending():
-            tensors = settle(torch, self._taken, tensors, self._device.checked)
+            tensors = settle(torch, [spec.name for spec in self._taken], tensors, self._device.checked)
         given, alive = list(self._padding), []
         for taker, value in zip(self._takers[len(given) :], tensors):
             address, keep = taker.take(torch, value)
