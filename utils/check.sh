@@ -77,6 +77,9 @@ torch-graphs|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/torch_graphs.py" --se
 constants|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/constants.py" --seed 1000 --count 60 --jobs $SPYRE_JOBS
 exact-jumps|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/exact_jumps.py" --seed 1000 --count 40
 user-programs|long|summary|"$python" "$conformance/user_programs.py" "$data/bugs2"
+torch-state|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/torch_state.py" --seed 1 --count 40
+torch-weights|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/torch_weights.py" --seed 1 --count 20
+torch-processes|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/torch_processes.py" --seed 1 --count 25
 layers|long|summary|"$python" "$SPYRE_ROOT/test/e2e/generate_layers.py" --count 200 --jobs $SPYRE_JOBS --out "$logs/layers" --run --no-host --jobs $SPYRE_JOBS
 TABLE
   echo "python|quick|pytest|\"$python\" -m pytest -q -p no:cacheprovider \"$SPYRE_ROOT/python/test\" --ignore=\"$SPYRE_ROOT/python/test/test_transformers.py\""
@@ -114,7 +117,9 @@ started=$SECONDS
 # Some of the long parts need PyTorch or more; the others do without.
 more=()
 if [ "$quick" = 0 ] || [ "${#only[@]}" -gt 0 ]; then
-  if is_wanted layers || is_wanted outcomes || is_wanted calls || is_wanted torch-graphs || is_wanted constants || is_wanted exact-jumps || is_wanted user-programs; then more+=(--torch); fi
+  for name in layers outcomes calls torch-graphs torch-state torch-weights torch-processes constants exact-jumps user-programs; do
+    is_wanted "$name" && more=(--torch)
+  done
   is_wanted transformers && more+=(--transformers)
 fi
 "$SPYRE_ROOT/utils/install-deps.sh" ${more[@]+"${more[@]}"} || { say "installing failed"; failed=1; finish; }

@@ -31,7 +31,7 @@ namespace {
 
 constexpr size_t kPieceInBytes = size_t(1) << 20;
 /// Below this a thread takes longer to start than to sum.
-constexpr size_t kAloneInBytes = size_t(2) << 20;
+constexpr size_t kAloneInBytes = size_t(16) << 20;
 constexpr unsigned kMostThreads = 8;
 
 constexpr size_t kNumLanes = 8;

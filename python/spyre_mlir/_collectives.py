@@ -35,12 +35,12 @@ def is_pending() -> bool:
     return native is not None and native._get_work_registry_size() > 0
 
 
-def settle(torch, specs, tensors, checked):
+def settle(torch, names, tensors, checked):
     """The arguments of a call with their values there. checked: those that nobody has waited for are a CheckError."""
     from torch._C import _distributed_c10d as native
 
     settled, reports = [], []
-    for spec, tensor in zip(specs, tensors):
+    for name, tensor in zip(names, tensors):
         # A wrapper waits when it is read, which is what a program does.
         if isinstance(tensor, torch.Tensor) and not hasattr(tensor, "trigger_wait"):
             if tensor.is_cpu:
@@ -49,8 +49,8 @@ def settle(torch, specs, tensors, checked):
                 if checked and native._get_work_registry_size() < before:
                     reports.append(
                         Report(
-                            "unwaited work", "call", spec.name, -1, 0,
-                            f"argument {spec} is the result of a collective that nobody has waited for (wait_tensor)",
+                            "unwaited work", "call", name, -1, 0,
+                            f"argument {name} is the result of a collective that nobody has waited for (wait_tensor)",
                         )
                     )  # fmt: skip
         settled.append(tensor)

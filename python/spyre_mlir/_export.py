@@ -223,9 +223,10 @@ def _prepare(program, state, leaves):
     remove_tokens(graph)
     written = {spec.target for spec in signature.output_specs if spec.kind == OutputKind.BUFFER_MUTATION}
     state.check_apart(written)
+    moved = {what for (kind, what), _ in state.found.moved if kind == "weight"}
     for node, spec in zip(placeholders, signature.input_specs):
         if spec.kind in (InputKind.PARAMETER, InputKind.BUFFER):
-            if not node.users and spec.target not in written:
+            if not node.users and spec.target not in written | moved:
                 dropped.append(node)
                 continue
             weight_of[spec.target] = len(weights)
@@ -266,7 +267,7 @@ def _prepare(program, state, leaves):
         if is_result and len(outputs) == returned:  # a new tensor for places of the state
             slots = state.found.replaced[len(places)]
             index = index_of.get(node, index)  # what is a result, too, is one tensor
-            mutations.append((index, ("slot", (weight_of.get(slots[0].buffer), len(places)))))
+            mutations.append((index, ("slot", ([weight_of.get(slot.buffer) for slot in slots], len(places)))))
             places.append(slots)
         elif is_result:
             outputs.append(("result", index))
@@ -282,6 +283,10 @@ def _prepare(program, state, leaves):
             raise ExportError(f"a result of kind {spec.kind.name} is not supported")
         if index == len(results):
             results.append(node)
+    for (kind, what), slots in state.found.moved:
+        source = (kind, weight_of[what] if kind == "weight" else what)
+        mutations.append((source, ("slot", ([weight_of.get(slot.buffer) for slot in slots], len(places)))))
+        places.append(slots)
     if not results:
         raise ExportError("the function has no result that is a tensor")
     output.args = (tuple(results),)
@@ -290,7 +295,7 @@ def _prepare(program, state, leaves):
             graph.erase_node(node)
     fold_other_dtypes(graph)
     return graph, {
-        "weights": state.hold(weights, places),
+        "weights": state.hold(weights, places, {what for _, (kind, what) in mutations if kind == "weight"}),
         "weight_names": [state.original_name(name) for name in weights],
         "constants": constants,
         "outputs": outputs,

@@ -23,7 +23,7 @@ import weakref
 
 import torch
 
-from ._collectives import is_collective
+from ._collectives import is_collective, is_pending, settle
 from ._compile import Directory
 from ._compile import compile_text as _compile_text
 from ._cut import PART, parts_of, with_parts
@@ -285,6 +285,9 @@ class PartitionedGraph:
         _log.info("%s", self.placement)
 
     def __call__(self, *args):
+        if is_pending():  # operations between programs read arguments, too
+            names = [f"argument {i} of the graph" for i in range(len(args))]
+            args = settle(torch, names, args, self.options.check)
         with torch.no_grad():
             return self.run(*args)
 

@@ -111,7 +111,8 @@ class Convention:
     in_spec: object = None
     out_spec: object = None
     outputs: list = dataclasses.field(default_factory=list)  # ("result", i) or ("constant", value)
-    # (result, what it goes to): ("input", leaf), ("weight", i) in place, ("slot", (weight or None, slot)) instead
+    # (what, where it goes). What: a result's number, or a tensor as it is, ("input", leaf) or ("weight", i).
+    # Where: into ("input", leaf) or ("weight", i), or in place of it ("slot", ([weight or None, ...], number)).
     mutations: list = dataclasses.field(default_factory=list)
 
 
@@ -220,7 +221,7 @@ class CompiledProgram:
                 self._tracker.copy_changed(self.weights.tensors())
         torch = sys.modules.get("torch")
         if is_pending():
-            tensors = settle(torch, self._taken, tensors, self._device.checked)
+            tensors = settle(torch, [spec.name for spec in self._taken], tensors, self._device.checked)
         given, alive = list(self._padding), []
         for taker, value in zip(self._takers[len(given) :], tensors):
             address, keep = taker.take(torch, value)
@@ -294,20 +295,29 @@ class CompiledProgram:
         """The function changed arguments or buffers in place: so does the call."""
         import torch
 
+        held, new = list(self.weights.tensors()), []
         for index, (kind, target) in self._convention.mutations:
-            value = results[index]
+            if isinstance(index, int):
+                value = results[index]
+            else:  # a tensor that was there before the call
+                value = held[index[1]] if index[0] == "weight" else leaves[index[1]]
             if isinstance(value, np.ndarray):
-                value = self._to_torch(torch, self.outputs[index], value)
+                value = (
+                    self._to_torch(torch, self.outputs[index], value)
+                    if isinstance(index, int)
+                    else torch.from_numpy(value)
+                )
             if kind == "slot":
-                weight, number = target
-                self.weights.put(weight, number, value)
+                new.append((*target, value))
                 continue
-            holder = self.weights.tensors()[target] if kind == "weight" else leaves[target]
+            holder = held[target] if kind == "weight" else leaves[target]
             with torch.no_grad():
                 if isinstance(holder, torch.Tensor):
                     holder.copy_(value)
                 else:
                     holder[...] = value.numpy()
+        for weights, number, value in new:
+            self.weights.put(weights, number, value)
 
     # --- what there is to know -----------------------------------------------------
 
@@ -444,7 +454,7 @@ def load_convention(directory: pathlib.Path, native):
             _pytree.treespec_loads(content["in_spec"]),
             _pytree.treespec_loads(content["out_spec"]),
             [tuple(output) for output in content["outputs"]],
-            [(index, tuple(target)) for index, target in content["mutations"]],
+            [(tuple(i) if isinstance(i, list) else i, tuple(target)) for i, target in content["mutations"]],
         )
         weights = []
         with np.load(directory / _WEIGHTS) as arrays:

@@ -19,6 +19,7 @@ import enum
 import types
 
 import torch
+from torch.utils import _pytree
 
 from ._weights import HeldWeights
 from .errors import ExecutionError, ExportError
@@ -29,7 +30,20 @@ _LIBRARIES = frozenset(
     "torch torchvision torchaudio torch_mlir numpy spyre_mlir builtins functools typing logging threading weakref re "
     "collections.abc pathlib ctypes multiprocessing concurrent asyncio random io abc inspect ast".split()
 )
-_VALUES = (bool, int, float, complex, str, bytes, type(None), enum.Enum, torch.dtype, torch.device, torch.layout, torch.Size)
+_VALUES = (
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    type(None),
+    enum.Enum,
+    torch.dtype,
+    torch.device,
+    torch.layout,
+    torch.Size,
+)
 # Larger containers are somebody's data; walks end here.
 _MOST_ITEMS = 4096
 _MOST_SLOTS = 4096
@@ -56,7 +70,9 @@ class Slot:
     def check(self, tensor) -> None:
         """Raises if the program cannot read this tensor here."""
         if not isinstance(tensor, torch.Tensor):
-            raise ExecutionError(f"'{self.name}' is {type(tensor).__name__} now, a tensor when the program was compiled")
+            raise ExecutionError(
+                f"'{self.name}' is {type(tensor).__name__} now, a tensor when the program was compiled"
+            )
         if tensor.shape != self.shape or tensor.dtype is not self.dtype:
             raise ExecutionError(
                 f"'{self.name}' is {tensor.dtype} {list(tensor.shape)} now; the program was compiled for "
@@ -251,9 +267,7 @@ class _Walk:
                 self.deferred.append((key, content))
             elif not isinstance(content, (types.ModuleType, type)):
                 self.restores.append(lambda key=key, content=content: space.__setitem__(key, content))
-                self.visit(
-                    key, content, lambda key=key: space[key], lambda new, key=key: space.__setitem__(key, new)
-                )
+                self.visit(key, content, lambda key=key: space[key], lambda new, key=key: space.__setitem__(key, new))
 
     def restore(self):
         for restore in self.restores:
@@ -341,6 +355,7 @@ class _Found:
 
     def __init__(self):
         self.replaced: list[list[Slot]] = []  # what the last results of the exported function go to
+        self.moved: list[tuple] = []  # (("input", leaf) or ("weight", buffer), the places that hold it afterwards)
         self.changes: list[str] = []  # that no program can make
         self.apart: set[str] = set()  # places that hold one tensor before a call and several afterwards
 
@@ -364,6 +379,7 @@ class TracedState(torch.nn.Module):
         self.slots: list[list[Slot]] = []  # of each lifted tensor all places
         self._spyre_views = []  # (slot, name of the parameter or buffer that it is or is a view of, its place in it)
         self.left: list[Slot] = []  # tensors that stay constants
+        self._spyre_clones = []  # (slot, what is traced in place of a constant)
         self.constants: list[Slot] = []  # those of them that calls compare with what they were
         numbers, wholes = {}, _Wholes(self._named(), [tensor for *_, tensor in walk.tensors if _is_plain(tensor)])
         for name, get, put, tensor in walk.tensors:
@@ -372,6 +388,9 @@ class TracedState(torch.nn.Module):
                 self._spyre_views.append((slot, registered[id(tensor)], None, tensor))
             elif put is None or not _is_plain(tensor) or not lifts(tensor) or len(self.slots) >= _MOST_SLOTS:
                 self.left.append(slot)
+                if put is not None and _is_plain(tensor):
+                    # Tracing would change the user's own tensor.
+                    self._spyre_clones.append((slot, tensor.detach().clone()))
                 if put is not None and _is_plain(tensor) and tensor.dtype.itemsize * tensor.numel() <= _MOST_CONSTANT:
                     self.constants.append(slot)
             elif (whole := wholes.find(tensor)) is not None:
@@ -384,7 +403,7 @@ class TracedState(torch.nn.Module):
             elif id(tensor) in numbers and name not in apart:
                 self.slots[numbers[id(tensor)]].append(slot)
             else:
-                number = self._add(tensor, slot)
+                number = self._add(tensor.clone() if name in apart else tensor, slot)
                 if name not in apart:
                     numbers[id(tensor)] = number
         self._spyre_buffers = []  # (slot, dictionary, key) of the function's own buffers
@@ -436,15 +455,18 @@ class TracedState(torch.nn.Module):
                 tensor = tensor if place is None else tensor.as_strided(*place)
                 slot.set(tensor)
                 installed.append((slot, tensor))
+            for slot, clone in self._spyre_clones:
+                slot.set(clone)
+            given = {id(leaf): ("input", n) for n, leaf in enumerate(_pytree.tree_leaves((args, kwargs)))}
             result = self._spyre_function[0](*args, **kwargs)
-            return result, self._note_changes(walk, installed, buffers)
+            return result, self._note_changes(walk, installed, buffers, given)
         finally:
             walk.restore()
             for _, held, key, buffer in buffers:
                 if held.get(key) is not buffer:
                     held[key] = buffer
 
-    def _note_changes(self, walk, installed, buffers):
+    def _note_changes(self, walk, installed, buffers, given):
         """New tensors of slots; what cannot be a result is in `found.changes`."""
         now = _Walk(self._spyre_function[0])
         found = self.found
@@ -465,6 +487,9 @@ class TracedState(torch.nn.Module):
         for name in tensors.keys() - known - walk.values.keys():
             found.changes.append(f"'{name}', which was not there, to a tensor")
         results, groups = [], {}
+        for slot, tensor in [*installed, *((slot, buffer) for slot, _, _, buffer in buffers)]:
+            if slot.buffer is not None:
+                given.setdefault(id(tensor), ("weight", slot.buffer))
 
         def replace(slot, value):
             if value.shape != slot.shape or value.dtype is not slot.dtype:
@@ -473,6 +498,9 @@ class TracedState(torch.nn.Module):
                 )
             elif id(value) in groups:  # one tensor in several places
                 groups[id(value)].append(slot)
+            elif id(value) in given:  # of an argument or of other state
+                groups[id(value)] = [slot]
+                found.moved.append((given[id(value)], groups[id(value)]))
             else:
                 groups[id(value)] = [slot]
                 found.replaced.append(groups[id(value)])
@@ -485,6 +513,7 @@ class TracedState(torch.nn.Module):
         by_name = {slot.name: tensor for slot, tensor in installed}
         views = {slot.name for slot, *_ in self._spyre_views}
         originals = {name: tensor for name, _, _, tensor in walk.tensors}
+        originals.update({slot.name: clone for slot, clone in self._spyre_clones})
         for slot in [slot for slot, _ in installed] + self.left:
             value = tensors.get(slot.name)
             if value is None:
@@ -496,14 +525,17 @@ class TracedState(torch.nn.Module):
                     replace(slot, value)
             elif value is not originals[slot.name]:
                 found.changes.append(f"'{slot.name}', of which tracing needs the values, to another tensor")
-        done = {slot.name for slots in found.replaced for slot in slots}
+        new = [*found.replaced, *(slots for _, slots in found.moved)]
+        done = {slot.name for slots in new for slot in slots}
         for slots in self.slots:
             names = {slot.name for slot in slots}
-            if names & done and (len(names & done) < len(names) or not any(names <= set(_names_of(g)) for g in found.replaced)):
+            if names & done and (
+                len(names & done) < len(names) or not any(names <= set(_names_of(slots)) for slots in new)
+            ):
                 found.apart |= names
         return results
 
-    def hold(self, names, places) -> HeldWeights:
+    def hold(self, names, places, written) -> HeldWeights:
         """What gives these parameters and buffers at each call. places: slots that get new tensors."""
         all_names = {}
         for name, tensor in self._named():
@@ -515,7 +547,7 @@ class TracedState(torch.nn.Module):
             (slot, tensor, own[name], names.index(name) if name in names else None)
             for slot, name, _, tensor in self._spyre_views
         ]
-        return HeldWeights(self, held, slots, places, self.original_name, ties, self.constants)
+        return HeldWeights(self, held, slots, places, self.original_name, ties, self.constants, written)
 
     def _named(self):
         yield from self.named_parameters(remove_duplicate=False)

@@ -116,10 +116,11 @@ class FixedWeights:
     def tensors(self) -> list:
         return self._tensors
 
-    def put(self, index, slot, tensor) -> None:
-        """A call has made another tensor of weight `index` (None: nobody reads it)."""
-        if index is not None:
-            self._tensors[index] = tensor
+    def put(self, weights, slot, tensor) -> None:
+        """A call has made another tensor of these weights (None: one that nobody reads)."""
+        for index in weights:
+            if index is not None:
+                self._tensors[index] = tensor
 
 
 class HeldWeights:
@@ -130,9 +131,10 @@ class HeldWeights:
     places: of each tensor that a call makes anew the places that hold it from then on.
     ties: (slot, its tensor, the weight's tensor that it is or is a view of, number of that weight).
     constants: slots whose tensors are part of the program.
+    written: numbers of weights that a call changes in place.
     """
 
-    def __init__(self, root, names, slots, places, show, ties=(), constants=()):
+    def __init__(self, root, names, slots, places, show, ties=(), constants=(), written=()):
         self._root = root
         self._show = show  # a name as the user knows it
         self._places = places
@@ -149,6 +151,8 @@ class HeldWeights:
         self._constants = [(slot, slot.get().clone()) for slot in constants]
         self._resolve()
         self._specs = [(tensor.shape, tensor.dtype) for tensor in self._tensors]
+        self._written = sorted(written) if self._slots else []
+        self._shared = self._find_shared()
 
     def _find(self, name):
         """(dictionaries on the way to the tensor with key and content, the tensor)."""
@@ -189,6 +193,15 @@ class HeldWeights:
                 self._tensors[index] = found[0]
         self._ways = list(ways.values())
 
+    def _find_shared(self) -> set:
+        """Pairs of weights that share memory, of which a call changes the first in place."""
+        memory = [tensor.untyped_storage()._cdata for tensor in self._tensors]
+        return {(i, k) for i in self._written for k, other in enumerate(memory) if k != i and other == memory[i]}
+
+    def _name(self, index) -> str:
+        names = self._names[index]
+        return self._show(names[0]) if names else next(slot.name for i, slot in self._slots if i == index)
+
     def tensors(self) -> list:
         for holder, key, content in self._ways:
             if holder.get(key) is not content:
@@ -212,6 +225,12 @@ class HeldWeights:
                     f"'{slot.name}' shared memory with other state when the program was compiled and does not now: "
                     "compile it again"
                 )
+        if self._written and self._find_shared() - self._shared:
+            a, b = min(self._find_shared() - self._shared)
+            raise ExecutionError(
+                f"'{self._name(a)}', which a call changes in place, and '{self._name(b)}' share memory now and did not "
+                "when the program was compiled: compile it again"
+            )
         for slot, content in self._constants:
             now = slot.get()
             slot.check(now)
@@ -219,7 +238,7 @@ class HeldWeights:
                 raise ExecutionError(f"'{slot.name}', which is part of the program, has changed: compile it again")
         return self._tensors
 
-    def put(self, index, slot, tensor) -> None:
+    def put(self, weights, slot, tensor) -> None:
         """A call has made another tensor, for the places that changes number `slot` has."""
         for place in self._places[slot]:
             place.set(tensor)

@@ -75,12 +75,11 @@ def functions(world, dist, fc, torch):
 
 
 def work(rank, store):
+    import spyre_mlir
+    import spyre_mlir.dynamo  # noqa: F401
     import torch
     import torch.distributed as dist
     import torch.distributed._functional_collectives as fc
-
-    import spyre_mlir
-    import spyre_mlir.dynamo  # noqa: F401
 
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=SIZE)

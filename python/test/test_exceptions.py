@@ -12,10 +12,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch")
 pytest.importorskip("torch_mlir", reason="torch")
 
-import torch.nn.functional as nn  # noqa: E402
-
 import spyre_mlir  # noqa: E402
 import spyre_mlir.dynamo  # noqa: E402, F401
+import torch.nn.functional as nn  # noqa: E402
 
 
 def wide(i):
@@ -107,11 +106,7 @@ def test_buffers_are_not_written():
         model, x = Model(), torch.ones(4, 8)
         torch._dynamo.reset()
         with torch.no_grad():
-            f = (
-                spyre_mlir.compile(model, x, torch.tensor([1, 2]))
-                if direct
-                else torch.compile(model, backend="spyre")
-            )
+            f = spyre_mlir.compile(model, x, torch.tensor([1, 2])) if direct else torch.compile(model, backend="spyre")
             f(x, torch.tensor([0, 1]))
             with pytest.raises(IndexError):
                 f(x, torch.tensor([0, 9]))

@@ -106,6 +106,30 @@ def written_only(self, x):
     return x + 1
 
 
+def exchanged(self, x):
+    self.listed[0], self.listed[1] = self.listed[1], self.listed[0]
+    self.listed[0].add_(x)
+    return self.listed[0] - self.listed[1]
+
+
+def the_argument(self, x):
+    self.cache.key = x
+    return self.cache.key * 2 + self.past
+
+
+def in_place_and_moved(self, x):
+    self.named["k"] = self.past
+    self.past.add_(x)
+    return self.named["k"] * 2
+
+
+def read_in_place_and_moved(self, x):
+    y = self.named["k"] * 2
+    self.named["k"] = self.past
+    self.past.add_(x)
+    return y + self.past
+
+
 def layers_in_a_list(self, x):
     self.past = self.unregistered[0](x)
     return self.past * 1
@@ -119,7 +143,7 @@ def make(forward):
 
 CARRIED = [
     rebound, in_place, one_tensor_in_two_places, of_a_list, of_a_dictionary, of_a_deque, of_an_object, of_views,
-    of_a_submodule, of_a_global, written_only, layers_in_a_list,
+    of_a_submodule, of_a_global, written_only, exchanged, the_argument, layers_in_a_list,
 ]  # fmt: skip
 
 
@@ -230,6 +254,26 @@ def test_refused_by_name(forward, said):
         assert repr(model.__dict__[key]) == repr(kept[key])
     assert model.cache.length == 3 and model.inner.mean.shape == (8,)
     assert all(type(tensor) is torch.Tensor for tensor in tensors_of(model))
+
+
+@torch.no_grad()
+def test_state_that_comes_to_share_memory():
+    """In PyTorch it does after the first call; the program was made for two tensors."""
+    x = torch.ones(4, 8)
+    for forward in (in_place_and_moved, read_in_place_and_moved):
+        eager, model = make(forward), make(forward)
+        program = spyre_mlir.compile(model, x)
+        assert torch.equal(program(x), eager(x)) and model.named["k"] is model.past
+    with pytest.raises(spyre_mlir.ExecutionError, match="'past', which a call changes in place, and .* share memory"):
+        program(x)
+
+
+@torch.no_grad()
+def test_an_argument_that_is_kept():
+    model, x = make(the_argument), torch.ones(4, 8)
+    program = spyre_mlir.compile(model, x)
+    program(x)
+    assert model.cache.key is x
 
 
 @torch.no_grad()

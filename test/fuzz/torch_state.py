@@ -18,7 +18,7 @@ import traceback
 import rounds
 import torch
 
-HEADER = '''import collections
+HEADER = """import collections
 import dataclasses
 import torch
 
@@ -35,7 +35,7 @@ class Plain:
     def __init__(self, x):
         self.x = x
 
-'''
+"""
 
 # What holds a tensor: (its making, how it is read, how it is replaced). @ is its number, % a tensor.
 HOLDERS = [
@@ -54,9 +54,33 @@ HOLDERS = [
     ("STATE['g@'] = %", "STATE['g@']", "STATE['g@'] = {}"),
 ]
 SHARED = ["self.s@ = {}", "self.s@ = [{}]", "self.s@ = {}[1]", "self.s@ = {}[1:3]"]
-VALUES = ["x", "y", "{} * 0.5 + x", "torch.tanh({} + y)", "self.w * x", "x.mean(0, keepdim=True) + {}", "y * 0.25", "{} + {}", "x.flip(0)"]
-CHANGES = ["{}.mul_(0.5).add_(%)", "{}.copy_(%)", "{}.add_(%).mul_(0.5)", "{}[1] = (%)[0]", "{}[:, 2:5] = (%)[:, :3]", "{}.zero_()", "{}.lerp_(%, 0.5)"]
-READS = ["y = y + {}", "y = torch.maximum(y, {})", "y = y * 0.5 + {} @ self.m", "y = torch.cat([y, {}])[2:6]", "y = y - {}.mean()"]
+VALUES = [
+    "x",
+    "y",
+    "{} * 0.5 + x",
+    "torch.tanh({} + y)",
+    "self.w * x",
+    "x.mean(0, keepdim=True) + {}",
+    "y * 0.25",
+    "{} + {}",
+    "x.flip(0)",
+]
+CHANGES = [
+    "{}.mul_(0.5).add_(%)",
+    "{}.copy_(%)",
+    "{}.add_(%).mul_(0.5)",
+    "{}[1] = (%)[0]",
+    "{}[:, 2:5] = (%)[:, :3]",
+    "{}.zero_()",
+    "{}.lerp_(%, 0.5)",
+]
+READS = [
+    "y = y + {}",
+    "y = torch.maximum(y, {})",
+    "y = y * 0.5 + {} @ self.m",
+    "y = torch.cat([y, {}])[2:6]",
+    "y = y - {}.mean()",
+]
 OUTSIDE = ["{}.data.mul_(0.5)", "{}.fill_(0.25)", "{}[2] = 1.5", "{}.data[3, 1] = 7", "{}.copy_(torch.ones(4, 8))"]
 # What no program carries over, and a call that does nothing of it.
 REFUSED = ["self.n += 1", "self.l.append(x)", "self.late = x", "self.d['more'] = x"]
@@ -147,7 +171,7 @@ def differs_in_aot(text, seed, dtype, mode, calls, reads):
             (eager, eager_space), (module, space) = load(text, seed, dtype), load(text, seed, dtype)
             f = torch.compile(module, backend="aot_eager")
             for x, code in calls:
-                rounds.compare("result", f(x), eager(x))
+                rounds.compare("result", f(x.clone()), eager(x.clone()))
                 rounds.compare("state", state_of(module, space, reads), state_of(eager, eager_space, reads))
                 if code:
                     change(code, eager, eager_space, dtype)
@@ -165,7 +189,10 @@ def judge(seed):
     reads = writer.reads + ([writer.shared] if writer.shared else [])
     direct = writer.rng.random() < 0.7
     mode = writer.rng.choice([torch.no_grad, torch.inference_mode])
-    calls = [(torch.rand(4, 8, generator=torch.Generator().manual_seed(seed + n)).to(dtype), writer.outside()) for n in range(4)]
+    calls = [
+        (torch.rand(4, 8, generator=torch.Generator().manual_seed(seed + n)).to(dtype), writer.outside())
+        for n in range(4)
+    ]
     where = "spyre_mlir.compile" if direct else "torch.compile"
     text = writer.text + "".join(f"# after call {n}: {code}\n" for n, (_, code) in enumerate(calls) if code)
     torch._dynamo.reset()
@@ -177,17 +204,17 @@ def judge(seed):
             try:
                 before = state_of(module, space, reads)
                 values = [tensor.clone() for tensor in before]
-                f = spyre_mlir.compile(module, calls[0][0], threads=1) if direct else torch.compile(module, backend="spyre", options={"threads": 1})  # fmt: skip
+                f = spyre_mlir.compile(module, calls[0][0].clone(), threads=1) if direct else torch.compile(module, backend="spyre", options={"threads": 1})  # fmt: skip
             finally:
                 if any(a is not b for a, b in zip(before, state_of(module, space, reads))):
                     raise rounds.Difference("compiling has replaced state")
                 rounds.compare("state after compiling", before, values)
             for n, (x, code) in enumerate(calls):
                 try:
-                    want = eager(x)
+                    want = eager(x.clone())
                 except Exception:  # noqa: BLE001
                     return text, None, "refused by PyTorch"
-                got = f(x)
+                got = f(x.clone())
                 rounds.compare(f"call {n}, result", got, want)
                 rounds.compare(f"call {n}, state", state_of(module, space, reads), state_of(eager, eager_space, reads))
                 if code:

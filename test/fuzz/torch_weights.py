@@ -31,7 +31,7 @@ LAYERS = [
     ("nn.utils.parametrizations.weight_norm(nn.Linear(N, N))", "{}(x)"),
     ("nn.RMSNorm(N)", "{}(x)"),
 ]
-TEXT = '''import copy
+TEXT = """import copy
 import numpy as np
 import torch
 from torch import nn
@@ -54,7 +54,7 @@ class Module(nn.Module):
     def forward(self, x, t):
         {forward}
         return x
-'''
+"""
 
 # (the change of module m's weight `name`: owner o, attribute k, tensor w; whether PyTorch counts it).
 CHANGES = [
@@ -109,7 +109,9 @@ def judge(seed):
     import spyre_mlir
     import spyre_mlir.dynamo as dynamo
 
-    where = f"{'spyre_mlir.compile' if direct else 'torch.compile'}, {mode.__name__}, weights={guard!r}, {dtype}, N = {n}"
+    where = (
+        f"{'spyre_mlir.compile' if direct else 'torch.compile'}, {mode.__name__}, weights={guard!r}, {dtype}, N = {n}"
+    )
     torch._dynamo.reset()
     done = []
     try:
@@ -125,7 +127,13 @@ def judge(seed):
                 name = names[int(which * len(names))]
                 try:
                     apply(code, module, space, name, i, j)
-                except (RuntimeError, TypeError, AttributeError, KeyError):  # not of this tensor, or not under this mode
+                except (
+                    RuntimeError,
+                    TypeError,
+                    ValueError,
+                    AttributeError,
+                    KeyError,
+                ):  # not of this tensor, or not under this mode
                     continue
                 done.append(f"{name}: {code}")
                 # Tensors of inference mode count nothing.
