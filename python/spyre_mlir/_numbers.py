@@ -216,8 +216,8 @@ class Guard:
     def _count(self, finding):
         for key in ("nan", "infinite", "too_small", "too_large", "largest"):
             if finding[key]:
-                of = self.counts.setdefault(key, {})
-                of[finding["name"]] = of.get(finding["name"], 0) + finding[key]
+                of, name = self.counts.setdefault(key, {}), finding["name"] or "between device and host"
+                of[name] = of.get(name, 0) + finding[key]
 
     @property
     def stats(self) -> dict:
