@@ -112,16 +112,14 @@ class Convention:
 class CompiledProgram:
     """A program on a device. Call it with tensors or arrays; calls from several threads take turns."""
 
-    def __init__(
-        self, directory, device, native, convention=None, weights=(), stats=None, shows_progress=False, guard=None
-    ):
+    def __init__(self, directory, device, native, convention, weights, stats, shows_progress, guard):
         self._directory = directory
         self._device = device
         self._native = native
         self._convention = convention
         self._weights = list(weights)
         self._shows_progress = shows_progress
-        self._stats = stats or {}
+        self._stats = stats
         self._run_s = 0.0
         self._runs = 0
         self._binding = threading.Lock()
