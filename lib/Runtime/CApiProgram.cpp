@@ -22,6 +22,7 @@ using capi::guarded;
 
 struct spyre_program {
   LoadedProgram loaded;
+  std::vector<NumberFinding> numbers = {}; ///< of the last run
 };
 
 struct spyre_host_value {
@@ -226,11 +227,36 @@ spyre_status spyre_program_run(spyre_device *device, spyre_program *program,
     if (auto *error = std::get_if<RunError>(&session))
       return Error{error->message};
     std::vector<HostTensor> made;
-    if (auto error = std::get<std::unique_ptr<ProgramSession>>(session)->run(given, made))
+    RunNumbers numbers;
+    auto &running = *std::get<std::unique_ptr<ProgramSession>>(session);
+    if (auto error = running.run(given, made, {}, &numbers))
       return Error{error->message};
+    program->numbers = running.getConstantNumbers();
+    program->numbers.insert(program->numbers.end(), numbers.found.begin(), numbers.found.end());
     for (size_t i = 0; i < numResults; ++i)
       if (!made[i].data.empty())
         std::memcpy(results[i].data, std::as_const(made[i].data).data(), made[i].data.size());
+    return std::nullopt;
+  });
+}
+
+spyre_status spyre_program_numbers(const spyre_program *program, size_t i, spyre_numbers *numbers) {
+  return guarded([&]() -> std::optional<Error> {
+    if (!program || !numbers)
+      return Error{"a handle is null"};
+    if (i >= program->numbers.size())
+      return Error{"the last run found " + std::to_string(program->numbers.size()) + " arrays"};
+    const NumberFinding &finding = program->numbers[i];
+    const spyre::NumberCounts &counts = finding.counts;
+    *numbers = {getWhereName(finding.where),
+                finding.name.c_str(),
+                counts.nans,
+                counts.infinities,
+                counts.tooSmall,
+                counts.tooLarge,
+                counts.largest,
+                counts.firstNaN,
+                counts.firstOutOfRange};
     return std::nullopt;
   });
 }

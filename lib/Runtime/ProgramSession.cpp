@@ -32,6 +32,22 @@ std::string describeCall(const HostCall &call) {
 RunError executionError(Error error) { return {Failure::Execution, std::move(error.message)}; }
 } // namespace
 
+const char *getWhereName(NumberFinding::Where where) {
+  switch (where) {
+  case NumberFinding::Argument:
+    return "argument";
+  case NumberFinding::Constant:
+    return "constant";
+  case NumberFinding::HostCall:
+    return "host call";
+  case NumberFinding::Crossing:
+    return "crossing";
+  case NumberFinding::Result:
+    return "result";
+  }
+  return "";
+}
+
 std::variant<std::unique_ptr<ProgramSession>, RunError>
 ProgramSession::create(Runtime &runtime, const LoadedProgram &loaded, SessionOptions options) {
   std::unique_ptr<ProgramSession> session(new ProgramSession(runtime, loaded, options));

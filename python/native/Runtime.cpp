@@ -197,10 +197,8 @@ nb::dict describe(const HostArray &array) {
 
 /// What a run has found of an array's numbers.
 nb::dict describe(const NumberFinding &finding) {
-  // In the order of NumberFinding::Where.
-  static const char *const kWhere[] = {"argument", "constant", "host call", "crossing", "result"};
   nb::dict result;
-  result["where"] = kWhere[finding.where];
+  result["where"] = getWhereName(finding.where);
   result["name"] = nb::str(finding.name.c_str(), finding.name.size());
   result["shape"] = nb::tuple(nb::cast(finding.shape));
   result["nan"] = finding.counts.nans;

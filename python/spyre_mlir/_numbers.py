@@ -84,7 +84,8 @@ class Guard:
                 )
             self.modes[option] = mode or ("warn" if self.host is None else "host")
         self.uses_dl16 = native.uses_dl16
-        self.draws, self.may_repeat = _host_calls_of(native)
+        # The runtime's own functions draw nothing and have no effects.
+        self.draws, self.may_repeat = _host_calls_of(native) if options.has_torch() else (False, True)
         native.set_number_policy(
             stops_at_nan=self.modes["nonfinite"] != "warn",
             stops_out_of_range=self.modes["out_of_range"] != "warn",
@@ -216,8 +217,8 @@ class Guard:
     def _count(self, finding):
         for key in ("nan", "infinite", "too_small", "too_large", "largest"):
             if finding[key]:
-                of = self.counts.setdefault(key, {})
-                of[finding["name"]] = of.get(finding["name"], 0) + finding[key]
+                of, name = self.counts.setdefault(key, {}), finding["name"] or "between device and host"
+                of[name] = of.get(name, 0) + finding[key]
 
     @property
     def stats(self) -> dict:
@@ -243,8 +244,6 @@ def _host_calls_of(native) -> tuple[bool, bool]:
     names = native.host_calls
     if not names:
         return False, True
-    try:
-        from ._host import draws, may_repeat
-    except ImportError:  # without PyTorch the runtime's own functions compute: none does either
-        return False, True
+    from ._host import draws, may_repeat
+
     return any(map(draws, names)), all(map(may_repeat, names))

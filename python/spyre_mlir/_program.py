@@ -120,16 +120,7 @@ class CompiledProgram:
     """A program on a device. Call it with tensors or arrays; calls from several threads take turns."""
 
     def __init__(
-        self,
-        directory,
-        device,
-        native,
-        convention=None,
-        weights=None,
-        stats=None,
-        shows_progress=False,
-        guard=None,
-        weight_checks="checked",
+        self, directory, device, native, convention, weights, stats, shows_progress, guard, weight_checks="checked"
     ):
         self._directory = directory
         self._device = device
@@ -137,7 +128,7 @@ class CompiledProgram:
         self._convention = convention
         self.weights = weights if weights is not None else FixedWeights(())
         self._shows_progress = shows_progress
-        self._stats = stats or {}
+        self._stats = stats
         self._run_s = 0.0
         self._runs = 0
         self._binding = threading.Lock()

@@ -53,10 +53,13 @@ struct NumberFinding {
     Crossing, ///< what the device made, on its way to a host call
     Result,   ///< what the device made, on its way out
   } where = Argument;
-  std::string name; ///< "in0"; of what host calls make: the call
+  std::string name; ///< "in0"; of what host calls make: the call; of what crosses: empty
   std::vector<int64_t> shape;
   NumberCounts counts;
 };
+
+/// "argument", "host call", ...
+const char *getWhereName(NumberFinding::Where where);
 
 /// When a run ends early because of such numbers.
 struct NumberPolicy {

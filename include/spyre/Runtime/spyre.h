@@ -194,6 +194,25 @@ spyre_status spyre_program_run(spyre_device *device, spyre_program *program,
                                size_t num_arguments, const spyre_array *results,
                                size_t num_results);
 
+/* An array of a run with numbers that the device cannot tell or hold
+ * (docs/developer/numerics.md, "Numbers that are counted"): a caller who has another way to
+ * compute the program may take it, or warn. */
+typedef struct {
+  const char *where; /* "argument", "constant", "result"; "host call": what one made; "crossing":
+                        what one reads */
+  const char *array; /* "in0"; of a host call: the call; of what crosses: empty */
+  int64_t nans;
+  int64_t infinities; /* of what the device made: infinities or NaNs, it has one code for both */
+  int64_t too_small;
+  int64_t too_large;
+  int64_t largest;            /* of the array's type, which stands for "very large" */
+  int64_t first_nan;          /* element in row-major order; -1: none */
+  int64_t first_out_of_range; /* the same */
+} spyre_numbers;
+/* Entry i of what the program's last run found; an error past the last one. Valid until it runs
+ * again. */
+spyre_status spyre_program_numbers(const spyre_program *program, size_t i, spyre_numbers *numbers);
+
 /* Work in order, beside the caller. What a queued launch uses must stay alive until
  * spyre_stream_synchronize, which also returns the first error. */
 spyre_status spyre_stream_create(spyre_device *device, spyre_stream **stream);

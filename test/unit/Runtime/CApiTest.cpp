@@ -342,4 +342,49 @@ TEST_F(CApi, ProgramsCallTheCallersFunctions) {
   spyre_program_destroy(program);
 }
 
+TEST_F(CApi, ProgramsSayWhichNumbersTheDeviceCannotTell) {
+  fs::create_directories(directory / "add");
+  for (const char *file : {"sdsc_0.json", "plan.json", "launch_spec.json"})
+    fs::rename(directory / file, directory / "add" / file);
+  write(directory / "program.json", R"({"version": 1, "name": "p", "target": "superdsc",
+    "device": "spyre", "arguments": [{"name": "in0", "dtype": "float16", "shape": [64, 256]},
+      {"name": "in1", "dtype": "float16", "shape": [64, 256]}],
+    "results": [{"name": "out0", "dtype": "float16", "shape": [64, 256]}],
+    "buffers": [{"name": "a", "bytes": 32768}, {"name": "b", "bytes": 32768}, {"name": "c", "bytes": 32768}],
+    "steps": [{"step": "copy_in", "array": "in0", "buffer": "a"},
+      {"step": "copy_in", "array": "in1", "buffer": "b"},
+      {"step": "launch", "bundle": "add", "buffers": ["a", "b", "c"]},
+      {"step": "copy_out", "buffer": "c", "array": "out0"}]})");
+  spyre_program *program = nullptr;
+  ASSERT_EQ(spyre_program_load(directory.c_str(), &program), SPYRE_OK) << spyre_last_error();
+  spyre_numbers numbers;
+  EXPECT_EQ(spyre_program_numbers(program, 0, &numbers), SPYRE_ERROR);
+  const int64_t shape[2] = {64, 256};
+  std::vector<uint16_t> one(64 * 256, 0x3c00), odd = one, sum = one;
+  odd[300] = 0xfe00; // a NaN
+  odd[7] = 0x7c00;   // an infinity
+  spyre_array arguments[2] = {{"float16", shape, 2, one.data(), one.size() * 2},
+                              {"float16", shape, 2, odd.data(), odd.size() * 2}};
+  spyre_array result = {"float16", shape, 2, sum.data(), sum.size() * 2};
+  ASSERT_EQ(spyre_program_run(device, program, nullptr, arguments, 2, &result, 1), SPYRE_OK)
+      << spyre_last_error();
+  ASSERT_EQ(spyre_program_numbers(program, 0, &numbers), SPYRE_OK);
+  EXPECT_STREQ(numbers.where, "argument");
+  EXPECT_STREQ(numbers.array, "in1");
+  EXPECT_EQ(numbers.nans, 1);
+  EXPECT_EQ(numbers.infinities, 1);
+  EXPECT_EQ(numbers.first_nan, 300);
+  EXPECT_EQ(numbers.first_out_of_range, -1);
+  ASSERT_EQ(spyre_program_numbers(program, 1, &numbers), SPYRE_OK);
+  EXPECT_STREQ(numbers.where, "result");
+  EXPECT_STREQ(numbers.array, "out0");
+  EXPECT_EQ(numbers.infinities, 2);
+  EXPECT_EQ(spyre_program_numbers(program, 2, &numbers), SPYRE_ERROR);
+  EXPECT_STREQ(spyre_last_error(), "the last run found 2 arrays");
+  arguments[1].data = one.data();
+  ASSERT_EQ(spyre_program_run(device, program, nullptr, arguments, 2, &result, 1), SPYRE_OK);
+  EXPECT_EQ(spyre_program_numbers(program, 0, &numbers), SPYRE_ERROR);
+  spyre_program_destroy(program);
+}
+
 } // namespace
