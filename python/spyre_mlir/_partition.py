@@ -23,7 +23,7 @@ import torch
 
 from ._compile import Directory
 from ._compile import compile_text as _compile_text
-from ._cut import PART, parts_of, with_parts
+from ._cut import parts_of, with_parts
 from ._options import Options
 from ._sizes import attribute
 from .errors import ArgumentError, CompileError, Diagnostic, LoadError

@@ -21,13 +21,12 @@ from conftest import SKIPS
 torch = pytest.importorskip("torch", reason=SKIPS["torch"])
 pytest.importorskip("torch_mlir", reason=SKIPS["torch"])
 
-from functorch.compile import make_boxed_func  # noqa: E402
-from torch._dynamo.backends.common import aot_autograd  # noqa: E402
-
 import spyre_mlir  # noqa: E402
 import spyre_mlir.dynamo as dynamo  # noqa: E402
+from functorch.compile import make_boxed_func  # noqa: E402
 from spyre_mlir import _cut, _sizes  # noqa: E402
 from spyre_mlir._options import Options, make_device  # noqa: E402
+from torch._dynamo.backends.common import aot_autograd  # noqa: E402
 
 MEMORY = """
     import gc, sys, torch
@@ -78,7 +77,9 @@ def test_further_lengths_bring_no_copy_of_the_weights(lengths, environment):
 def shared():
     torch.manual_seed(0)
     torch._dynamo.reset()
-    return lambda: [array for array in make_device(Options()).shared_arrays() if array[0].startswith("float16 [96, 64]")]
+    return lambda: [
+        array for array in make_device(Options()).shared_arrays() if array[0].startswith("float16 [96, 64]")
+    ]
 
 
 def test_programs_share_weights_and_see_their_changes(shared):
@@ -161,7 +162,9 @@ def test_sizes_by_formula_are_those_of_a_walk():
         return make_boxed_func(lambda *args: seen.append((graph, args)) or graph(*args))
 
     torch._dynamo.reset()
-    compiled = torch.compile(function, backend=aot_autograd(fw_compiler=compiler, inference_compiler=compiler), dynamic=True)
+    compiled = torch.compile(
+        function, backend=aot_autograd(fw_compiler=compiler, inference_compiler=compiler), dynamic=True
+    )
     with torch.no_grad():
         for rows, columns, more in ((6, 4, 9), (11, 5, 8)):
             compiled(torch.randn(rows, columns), torch.randn(1, more))
