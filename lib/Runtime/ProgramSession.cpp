@@ -18,9 +18,6 @@
 namespace spyre::runtime {
 
 namespace {
-/// Buffers of a program up to this size together are not given back between runs.
-constexpr int64_t kKeptInBytes = int64_t(256) << 20;
-
 bool isWritten(Role role) { return role == Role::Output || role == Role::InputOutput; }
 
 /// "host call 'aten.max.dim' (model.py:12:3)".
@@ -56,7 +53,11 @@ ProgramSession::create(Runtime &runtime, const LoadedProgram &loaded, SessionOpt
   return session;
 }
 
-ProgramSession::~ProgramSession() { release(/*everything=*/true); }
+ProgramSession::~ProgramSession() {
+  release(/*everything=*/true);
+  if (options.kept)
+    options.kept->forget(this);
+}
 
 std::optional<RunError> ProgramSession::prepare() {
   if (!options.host)
@@ -148,7 +149,8 @@ std::optional<RunError> ProgramSession::prepare() {
   }
   noteLastUses();
   // In checked mode a run must find memory that nobody has written.
-  keepTransients = options.keepBuffers && !emulated.checked && total <= kKeptInBytes;
+  keepTransients =
+      options.keepBuffers && !emulated.checked && total <= SessionOptions::kKeptInBytes;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const HostTensor *constant = arguments[i].constant;
     if (!constant)
@@ -159,6 +161,8 @@ std::optional<RunError> ProgramSession::prepare() {
                               options.shared ? ArrayKey::ofContent(*constant) : ArrayKey()))
         return error;
   }
+  for (const Buffer &buffer : buffers)
+    transientInBytes += buffer.array >= 0 && !buffer.isWritten ? 0 : buffer.sizeInBytes;
   return std::nullopt;
 }
 
@@ -393,6 +397,8 @@ std::optional<RunError> ProgramSession::run(const std::vector<const HostTensor *
   }
   if (!keepTransients)
     release(/*everything=*/false);
+  else if (options.kept)
+    options.kept->keep(this, transientInBytes, [this] { release(/*everything=*/false); });
   return std::nullopt;
 }
 

@@ -129,4 +129,3 @@ def _part(nodes):
     results = [node for node in nodes if any(user not in inside for user in node.users)]
     graph.output(tuple(copies[node] for node in results))
     return graph, inputs, results
-

@@ -26,7 +26,7 @@ import torch
 from ._collectives import is_collective, is_pending, settle
 from ._compile import Directory
 from ._compile import compile_text as _compile_text
-from ._cut import PART, parts_of, with_parts
+from ._cut import parts_of, with_parts
 from ._importer import why_no_dtype
 from ._options import Options
 from ._sizes import attribute

@@ -58,8 +58,8 @@ static Repetition findRepetition(const Steps &steps, size_t minLength) {
   if (products.back() == 0)
     return best;
   // No more than what is behind the first instance can be saved.
-  for (size_t length = minLength;
-       length <= std::min(n / 2, kMaxLength) && n - length > bestSaved; ++length)
+  for (size_t length = minLength; length <= std::min(n / 2, kMaxLength) && n - length > bestSaved;
+       ++length)
     for (size_t i = 0; i + length < n;) {
       size_t run = 0;
       while (i + length + run < n && hashes[i + run] == hashes[i + length + run])

@@ -22,8 +22,8 @@
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
 
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/SymbolTable.h"
 #include "mlir/IR/OperationSupport.h"
+#include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -460,8 +460,8 @@ static llvm::hash_code hashFunction(func::FuncOp func) {
 }
 
 static bool doTheSame(func::FuncOp a, func::FuncOp b) {
-  return a.getFunctionType() == b.getFunctionType() &&
-         a.getArgAttrsAttr() == b.getArgAttrsAttr() && a.getResAttrsAttr() == b.getResAttrsAttr() &&
+  return a.getFunctionType() == b.getFunctionType() && a.getArgAttrsAttr() == b.getArgAttrsAttr() &&
+         a.getResAttrsAttr() == b.getResAttrsAttr() &&
          OperationEquivalence::isRegionEquivalentTo(&a.getBody(), &b.getBody(),
                                                     OperationEquivalence::IgnoreLocations);
 }

@@ -224,3 +224,27 @@ func.func @about_constants(%x: !torch.vtensor<[4],f16>) -> !torch.vtensor<[4],f1
   torch.aten._assert_tensor_metadata %1, %none, %none, %int6, %none, %none : !torch.vtensor<[],f32>, !torch.none, !torch.none, !torch.int, !torch.none, !torch.none
   return %x : !torch.vtensor<[4],f16>
 }
+
+// -----
+
+// What two layers do around the host's operations is the same: one function, which the last
+// part, though as long, is not.
+// CHECK-LABEL: func.func private @equal_part0(
+// CHECK-NEXT: torch.aten.relu
+// CHECK-NOT: func.func private @equal_part1(
+// CHECK-LABEL: func.func private @equal_part2(
+// CHECK-NEXT: torch.aten.exp
+// CHECK-LABEL: func.func @equal(
+// CHECK-NEXT: %[[A:.*]] = call @equal_part0(%arg0)
+// CHECK-NEXT: %[[B:.*]] = spyre.host_call "aten.erfinv"(%[[A]])
+// CHECK-NEXT: %[[C:.*]] = call @equal_part0(%[[B]])
+// CHECK-NEXT: %[[D:.*]] = spyre.host_call "aten.erfinv"(%[[C]])
+// CHECK-NEXT: call @equal_part2(%[[D]])
+func.func @equal(%x: !torch.vtensor<[4,64],f16>) -> !torch.vtensor<[4,64],f16> {
+  %0 = torch.aten.relu %x : !torch.vtensor<[4,64],f16> -> !torch.vtensor<[4,64],f16>
+  %1 = torch.aten.erfinv %0 {spyre.host = "no form"} : !torch.vtensor<[4,64],f16> -> !torch.vtensor<[4,64],f16>
+  %2 = torch.aten.relu %1 : !torch.vtensor<[4,64],f16> -> !torch.vtensor<[4,64],f16>
+  %3 = torch.aten.erfinv %2 {spyre.host = "no form"} : !torch.vtensor<[4,64],f16> -> !torch.vtensor<[4,64],f16>
+  %4 = torch.aten.exp %3 : !torch.vtensor<[4,64],f16> -> !torch.vtensor<[4,64],f16>
+  return %4 : !torch.vtensor<[4,64],f16>
+}

@@ -16,6 +16,7 @@
 
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -60,8 +61,10 @@ protected:
         {Free{"sum"}}};
   }
 
-  std::unique_ptr<ProgramSession> create(bool keepBuffers = true) {
-    auto made = ProgramSession::create(runtime, loaded, {.keepBuffers = keepBuffers});
+  std::unique_ptr<ProgramSession> create(bool keepBuffers = true, SharedArrays *shared = nullptr,
+                                         KeptBuffers *kept = nullptr) {
+    auto made = ProgramSession::create(
+        runtime, loaded, {.keepBuffers = keepBuffers, .shared = shared, .kept = kept});
     if (auto *error = std::get_if<RunError>(&made)) {
       ADD_FAILURE() << error->message;
       return nullptr;
@@ -109,6 +112,90 @@ TEST_F(SessionTest, BoundArgumentsAreCopiedOnce) {
   // Bound again, it is another.
   ASSERT_FALSE(session->bind(1, half));
   EXPECT_EQ(run(*session, &one, nullptr), kOneAndAHalf);
+}
+
+TEST_F(SessionTest, SharedArgumentsAreThereOnce) {
+  SharedArrays shared(runtime);
+  auto a = create(true, &shared), b = create(true, &shared);
+  const ArrayKey key = ArrayKey::ofNumber(1);
+  ASSERT_FALSE(a->bind(1, two, key));
+  int64_t withOne = used();
+  double before = runtime.getEmulator().getCounters().transferInNs;
+  ASSERT_FALSE(b->bind(1, two, key));
+  EXPECT_EQ(used(), withOne);
+  EXPECT_EQ(runtime.getEmulator().getCounters().transferInNs, before);
+  ASSERT_EQ(shared.describe().size(), 1u);
+  EXPECT_EQ(shared.describe()[0].users, 2);
+  EXPECT_EQ(run(*a, &one, nullptr), kThree);
+  EXPECT_EQ(run(*b, &one, nullptr), kThree);
+  // A change that one of them tells of is there for both, and copied in once.
+  ASSERT_FALSE(a->bind(1, half, key));
+  before = runtime.getEmulator().getCounters().transferInNs;
+  ASSERT_FALSE(b->bind(1, half, key));
+  EXPECT_EQ(runtime.getEmulator().getCounters().transferInNs, before);
+  EXPECT_EQ(run(*b, &one, nullptr), kOneAndAHalf);
+  // Another array, or one of nobody else, is not the shared one.
+  ASSERT_FALSE(b->bind(1, two, ArrayKey::ofNumber(2)));
+  EXPECT_EQ(shared.describe().size(), 2u);
+  EXPECT_EQ(run(*a, &one, nullptr), kOneAndAHalf);
+  ASSERT_FALSE(b->bind(1, one));
+  EXPECT_EQ(shared.describe().size(), 1u);
+  EXPECT_EQ(run(*b, &one, nullptr), kTwo);
+  EXPECT_EQ(run(*a, &one, nullptr), kOneAndAHalf);
+  // The last user takes it along.
+  a.reset();
+  EXPECT_TRUE(shared.describe().empty());
+  b.reset();
+  EXPECT_EQ(used(), 0);
+}
+
+TEST_F(SessionTest, IdleSessionsKeepALimitedAmount) {
+  int64_t each = 0;
+  {
+    auto alone = create();
+    EXPECT_EQ(run(*alone, &one, &two), kThree);
+    each = used();
+  }
+  KeptBuffers kept(2 * each);
+  std::vector<std::unique_ptr<ProgramSession>> sessions;
+  for (int i = 0; i < 4; ++i) {
+    sessions.push_back(create(true, nullptr, &kept));
+    EXPECT_EQ(run(*sessions.back(), &one, &two), kThree);
+    EXPECT_LE(used(), 2 * each);
+  }
+  for (auto &session : sessions)
+    EXPECT_EQ(run(*session, &one, &half), kOneAndAHalf);
+  EXPECT_LE(used(), 2 * each);
+  sessions.clear();
+  EXPECT_EQ(used(), 0);
+}
+
+TEST_F(SessionTest, SharedResultsOfArgumentsAreKeptOnce) {
+  loaded.program.results.push_back({"in1", HostType::Float16, {32, 128}});
+  SharedArrays shared(runtime);
+  auto a = create(true, &shared), b = create(true, &shared);
+  const ArrayKey key = ArrayKey::ofNumber(1);
+  for (const HostTensor *value : {&two, &half}) {
+    ASSERT_FALSE(a->bind(1, *value, key));
+    ASSERT_FALSE(b->bind(1, *value, key));
+    for (ProgramSession *session : {a.get(), b.get()}) {
+      std::vector<HostTensor> results;
+      ASSERT_FALSE(session->run({&one, nullptr}, results));
+      EXPECT_EQ(first(results.at(1)), first(*value));
+    }
+  }
+}
+
+TEST(ContentHashTest, DependsOnEachByteAndItsPlace) {
+  HostTensor tensor = HostTensor::create(HostType::Float16, {41});
+  std::vector<ContentHash> seen = {ContentHash::of(tensor)};
+  for (size_t i = 0; i < tensor.data.size(); ++i) {
+    HostTensor changed = tensor;
+    changed.data[i] = 1;
+    seen.push_back(ContentHash::of(changed));
+  }
+  std::sort(seen.begin(), seen.end());
+  EXPECT_EQ(std::adjacent_find(seen.begin(), seen.end()), seen.end());
 }
 
 TEST_F(SessionTest, ConstantsStay) {
