@@ -18,9 +18,6 @@
 namespace spyre::runtime {
 
 namespace {
-/// Buffers of a program up to this size together are not given back between runs.
-constexpr int64_t kKeptInBytes = int64_t(256) << 20;
-
 bool isWritten(Role role) { return role == Role::Output || role == Role::InputOutput; }
 
 /// "host call 'aten.max.dim' (model.py:12:3)".
@@ -40,7 +37,11 @@ ProgramSession::create(Runtime &runtime, const LoadedProgram &loaded, SessionOpt
   return session;
 }
 
-ProgramSession::~ProgramSession() { release(/*everything=*/true); }
+ProgramSession::~ProgramSession() {
+  release(/*everything=*/true);
+  if (options.kept)
+    options.kept->forget(this);
+}
 
 std::optional<RunError> ProgramSession::prepare() {
   if (!options.host)
@@ -130,7 +131,8 @@ std::optional<RunError> ProgramSession::prepare() {
   }
   noteLastUses();
   // In checked mode a run must find memory that nobody has written.
-  keepTransients = options.keepBuffers && !emulated.checked && total <= kKeptInBytes;
+  keepTransients =
+      options.keepBuffers && !emulated.checked && total <= SessionOptions::kKeptInBytes;
   if (options.keepBuffers)
     for (size_t i = 0; i < arguments.size(); ++i)
       if (const HostTensor *constant = arguments[i].constant)
@@ -290,8 +292,14 @@ std::optional<RunError> ProgramSession::run(const std::vector<const HostTensor *
     out.data.own();
     outputs.push_back(std::count(results.begin(), results.end(), index) > 1 ? out : std::move(out));
   }
-  if (!keepTransients)
+  if (!keepTransients) {
     release(/*everything=*/false);
+  } else if (options.kept) {
+    transientInBytes = 0;
+    for (const Buffer &buffer : buffers)
+      transientInBytes += buffer.address >= 0 && !buffer.isUploaded ? buffer.sizeInBytes : 0;
+    options.kept->keep(this, transientInBytes, [this] { release(/*everything=*/false); });
+  }
   return std::nullopt;
 }
 

@@ -135,7 +135,8 @@ struct NativeDevice {
 
   spyre::Device description;
   Runtime runtime;
-  SharedArrays shared{runtime};      ///< weights and constants of all programs
+  SharedArrays shared{runtime};                   ///< weights and constants of all programs
+  KeptBuffers kept{SessionOptions::kKeptInBytes}; ///< of all programs, between their runs
   std::mutex mutex;
   std::atomic<std::thread::id> user; ///< the thread that has the lock
   std::vector<Remains> discarded;    ///< programs that died in a host call of `user`
@@ -289,7 +290,10 @@ public:
         loaded = std::make_unique<LoadedProgram>(std::get<LoadedProgram>(std::move(program)));
         DeviceUse use(*device);
         auto made = ProgramSession::create(device->runtime, *loaded,
-                                           {.keepBuffers = true, .host = host.get(), .shared = &device->shared});
+                                           {.keepBuffers = true,
+                                            .host = host.get(),
+                                            .shared = &device->shared,
+                                            .kept = &device->kept});
         if (auto *error = std::get_if<RunError>(&made))
           failure = *error;
         else

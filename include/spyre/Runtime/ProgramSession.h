@@ -16,6 +16,7 @@
 #define SPYRE_RUNTIME_PROGRAMSESSION_H
 
 #include "spyre/Runtime/HostFunctions.h"
+#include "spyre/Runtime/KeptBuffers.h"
 #include "spyre/Runtime/ProgramRun.h"
 #include "spyre/Runtime/SharedArrays.h"
 
@@ -42,6 +43,11 @@ struct SessionOptions {
   /// Where constants and bound arguments are that other sessions have, too; null: each has
   /// its own. Must outlive the session.
   SharedArrays *shared = nullptr;
+  /// How much all sessions together keep between runs; null: each as much as it may alone.
+  /// Must outlive the session.
+  KeptBuffers *kept = nullptr;
+  /// Buffers of a program up to this size together are not given back between runs.
+  static constexpr int64_t kKeptInBytes = int64_t(256) << 20;
 };
 
 class ProgramSession {
@@ -122,6 +128,7 @@ private:
   const LoadedProgram &loaded;
   SessionOptions options;
   bool keepTransients = false;
+  int64_t transientInBytes = 0;
   std::vector<Buffer> buffers;
   std::vector<Array> arguments; ///< arguments, constants, then what the steps make
   size_t numInputs = 0;

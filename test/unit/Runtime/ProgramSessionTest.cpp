@@ -61,9 +61,10 @@ protected:
         {Free{"sum"}}};
   }
 
-  std::unique_ptr<ProgramSession> create(bool keepBuffers = true, SharedArrays *shared = nullptr) {
-    auto made =
-        ProgramSession::create(runtime, loaded, {.keepBuffers = keepBuffers, .shared = shared});
+  std::unique_ptr<ProgramSession> create(bool keepBuffers = true, SharedArrays *shared = nullptr,
+                                         KeptBuffers *kept = nullptr) {
+    auto made = ProgramSession::create(
+        runtime, loaded, {.keepBuffers = keepBuffers, .shared = shared, .kept = kept});
     if (auto *error = std::get_if<RunError>(&made)) {
       ADD_FAILURE() << error->message;
       return nullptr;
@@ -145,6 +146,27 @@ TEST_F(SessionTest, SharedArgumentsAreThereOnce) {
   a.reset();
   EXPECT_TRUE(shared.describe().empty());
   b.reset();
+  EXPECT_EQ(used(), 0);
+}
+
+TEST_F(SessionTest, IdleSessionsKeepALimitedAmount) {
+  int64_t each = 0;
+  {
+    auto alone = create();
+    EXPECT_EQ(run(*alone, &one, &two), kThree);
+    each = used();
+  }
+  KeptBuffers kept(2 * each);
+  std::vector<std::unique_ptr<ProgramSession>> sessions;
+  for (int i = 0; i < 4; ++i) {
+    sessions.push_back(create(true, nullptr, &kept));
+    EXPECT_EQ(run(*sessions.back(), &one, &two), kThree);
+    EXPECT_LE(used(), 2 * each);
+  }
+  for (auto &session : sessions)
+    EXPECT_EQ(run(*session, &one, &half), kOneAndAHalf);
+  EXPECT_LE(used(), 2 * each);
+  sessions.clear();
   EXPECT_EQ(used(), 0);
 }
 
