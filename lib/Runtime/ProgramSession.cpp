@@ -151,6 +151,7 @@ std::optional<RunError> ProgramSession::prepare() {
   // In checked mode a run must find memory that nobody has written.
   keepTransients =
       options.keepBuffers && !emulated.checked && total <= SessionOptions::kKeptInBytes;
+<<<<<<< HEAD
   for (size_t i = 0; i < arguments.size(); ++i) {
     const HostTensor *constant = arguments[i].constant;
     if (!constant)
@@ -163,6 +164,14 @@ std::optional<RunError> ProgramSession::prepare() {
   }
   for (const Buffer &buffer : buffers)
     transientInBytes += buffer.array >= 0 && !buffer.isWritten ? 0 : buffer.sizeInBytes;
+=======
+  if (options.keepBuffers)
+    for (size_t i = 0; i < arguments.size(); ++i)
+      if (const HostTensor *constant = arguments[i].constant)
+        if (auto error = upload(int(i), *constant,
+                                options.shared ? ArrayKey::ofContent(*constant) : ArrayKey()))
+          return error;
+>>>>>>> 9501bdaacae59121885a6b6f35ff0c67547cfca1
   return std::nullopt;
 }
 
@@ -395,10 +404,19 @@ std::optional<RunError> ProgramSession::run(const std::vector<const HostTensor *
     out.data.own();
     outputs.push_back(std::count(results.begin(), results.end(), index) > 1 ? out : std::move(out));
   }
-  if (!keepTransients)
+  if (!keepTransients) {
     release(/*everything=*/false);
+<<<<<<< HEAD
   else if (options.kept)
     options.kept->keep(this, transientInBytes, [this] { release(/*everything=*/false); });
+=======
+  } else if (options.kept) {
+    transientInBytes = 0;
+    for (const Buffer &buffer : buffers)
+      transientInBytes += buffer.address >= 0 && !buffer.isUploaded ? buffer.sizeInBytes : 0;
+    options.kept->keep(this, transientInBytes, [this] { release(/*everything=*/false); });
+  }
+>>>>>>> 9501bdaacae59121885a6b6f35ff0c67547cfca1
   return std::nullopt;
 }
 
