@@ -18,9 +18,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python"))
 
 import numpy as np  # noqa: E402
-import torch  # noqa: E402
-
 import spyre_mlir  # noqa: E402
+import torch  # noqa: E402
 
 
 def best(function, runs):
