@@ -41,9 +41,11 @@ def measure(width, layers, runs):
     for guard in ("checked", "sampled", "versions"):
         program = spyre_mlir.compile(model, x, weights=guard)
         program(x)
-        figures[f"call_{guard}_us"] = best(lambda: program(x), runs)
+        figures[f"call_{guard}_us"] = best(lambda program=program: program(x), runs)
         tensors = program.weights.tensors()
-        figures[f"check_{guard}_us"] = best(lambda: program._tracker.copy_changed(program.weights.tensors()), runs)
+        figures[f"check_{guard}_us"] = best(
+            lambda program=program: program._tracker.copy_changed(program.weights.tensors()), runs
+        )
     arrays = [tensor.numpy().view(np.uint64) for tensor in tensors]
     figures["read_us"] = best(lambda: [array.sum() for array in arrays], runs)
     return figures

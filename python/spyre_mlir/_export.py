@@ -214,7 +214,6 @@ def _prepare(program, state, leaves):
 
     signature = program.graph_signature
     graph = program.graph_module.graph
-    nodes = {node.name: node for node in graph.nodes}
     placeholders = [node for node in graph.nodes if node.op == "placeholder"]
     weights, constants, weight_of, leaf = [], {}, {}, 0
     inputs_of = {}
