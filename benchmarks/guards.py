@@ -18,9 +18,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python"))
 
 import numpy as np  # noqa: E402
-import torch  # noqa: E402
-
 import spyre_mlir  # noqa: E402
+import torch  # noqa: E402
 
 
 def best(function, runs):
@@ -42,9 +41,11 @@ def measure(width, layers, runs):
     for guard in ("checked", "sampled", "versions"):
         program = spyre_mlir.compile(model, x, weights=guard)
         program(x)
-        figures[f"call_{guard}_us"] = best(lambda: program(x), runs)
+        figures[f"call_{guard}_us"] = best(lambda program=program: program(x), runs)
         tensors = program.weights.tensors()
-        figures[f"check_{guard}_us"] = best(lambda: program._tracker.copy_changed(program.weights.tensors()), runs)
+        figures[f"check_{guard}_us"] = best(
+            lambda program=program: program._tracker.copy_changed(program.weights.tensors()), runs
+        )
     arrays = [tensor.numpy().view(np.uint64) for tensor in tensors]
     figures["read_us"] = best(lambda: [array.sum() for array in arrays], runs)
     return figures

@@ -145,7 +145,7 @@ class _Walk:
                 self.visit(_join(name, part), inner, lambda inner=inner: inner, None)
         elif hasattr(value, "__dict__") and not _is_library(type(value)) and not callable_only(value):
             self.attributes(name, value, get)
-            call = getattr(type(value), "__call__", None)
+            call = getattr(type(value), "__call__", None)  # noqa: B004 - its code
             if isinstance(call, types.FunctionType):
                 self.deferred.append((name, call))
 

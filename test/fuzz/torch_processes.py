@@ -66,9 +66,8 @@ def write(seed):
 
 
 def judge(seed, rank, world):
-    import torch.distributed._functional_collectives as fc
-
     import spyre_mlir
+    import torch.distributed._functional_collectives as fc
 
     text, rng = write(seed)
     module = sys.modules["fuzzed"] = types.ModuleType("fuzzed")  # where Dynamo looks for globals
@@ -95,16 +94,17 @@ def judge(seed, rank, world):
         f = spyre_mlir.compile(function, *arguments, threads=1) if direct else torch.compile(function, backend="spyre", options={"threads": 1})  # fmt: skip
         for _ in range(2):
             got = f(*given())
-            rounds.compare(f"{'spyre_mlir.compile' if direct else 'torch.compile'}, {dtype}, {pending}: result", got, want)
+            rounds.compare(
+                f"{'spyre_mlir.compile' if direct else 'torch.compile'}, {dtype}, {pending}: result", got, want
+            )
 
 
 def work(options):
     import datetime
 
-    import torch.distributed as dist
-
     import spyre_mlir
     import spyre_mlir.dynamo  # noqa: F401
+    import torch.distributed as dist
 
     rounds.quiet()
     dist.init_process_group(
@@ -147,7 +147,8 @@ def main():
             command = [sys.executable, "-W", "ignore", __file__, "--seed", str(first), "--count", str(end - first), "--seconds", str(left)]  # fmt: skip
             command += ["--store", os.path.join(folder, "store"), "--until", str(time.time() + left)]
             workers = [
-                subprocess.Popen([*command, "--rank", str(rank)], stdout=subprocess.PIPE, text=True) for rank in range(SIZE)
+                subprocess.Popen([*command, "--rank", str(rank)], stdout=subprocess.PIPE, text=True)
+                for rank in range(SIZE)
             ]
             lines = [worker.communicate()[0].splitlines() for worker in workers]
         done = {}
