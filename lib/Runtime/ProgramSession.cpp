@@ -151,7 +151,6 @@ std::optional<RunError> ProgramSession::prepare() {
   // In checked mode a run must find memory that nobody has written.
   keepTransients =
       options.keepBuffers && !emulated.checked && total <= SessionOptions::kKeptInBytes;
-<<<<<<< HEAD
   for (size_t i = 0; i < arguments.size(); ++i) {
     const HostTensor *constant = arguments[i].constant;
     if (!constant)
@@ -162,16 +161,6 @@ std::optional<RunError> ProgramSession::prepare() {
                               options.shared ? ArrayKey::ofContent(*constant) : ArrayKey()))
         return error;
   }
-  for (const Buffer &buffer : buffers)
-    transientInBytes += buffer.array >= 0 && !buffer.isWritten ? 0 : buffer.sizeInBytes;
-=======
-  if (options.keepBuffers)
-    for (size_t i = 0; i < arguments.size(); ++i)
-      if (const HostTensor *constant = arguments[i].constant)
-        if (auto error = upload(int(i), *constant,
-                                options.shared ? ArrayKey::ofContent(*constant) : ArrayKey()))
-          return error;
->>>>>>> 9501bdaacae59121885a6b6f35ff0c67547cfca1
   return std::nullopt;
 }
 
@@ -406,17 +395,12 @@ std::optional<RunError> ProgramSession::run(const std::vector<const HostTensor *
   }
   if (!keepTransients) {
     release(/*everything=*/false);
-<<<<<<< HEAD
-  else if (options.kept)
-    options.kept->keep(this, transientInBytes, [this] { release(/*everything=*/false); });
-=======
   } else if (options.kept) {
     transientInBytes = 0;
     for (const Buffer &buffer : buffers)
       transientInBytes += buffer.address >= 0 && !buffer.isUploaded ? buffer.sizeInBytes : 0;
     options.kept->keep(this, transientInBytes, [this] { release(/*everything=*/false); });
   }
->>>>>>> 9501bdaacae59121885a6b6f35ff0c67547cfca1
   return std::nullopt;
 }
 
