@@ -407,11 +407,8 @@ int Emitter::getLabelStick(const EmitTensor &tensor) const {
 
 /// Whether a cast's operand pads \p dim. The reference looks for the dim among the
 /// operand's device dims by its place in the operand's order, the virtual row counted,
-/// so that a lone stick dim of a tensor [sticks, lanes] is not padded. (A divided one is,
-/// for its slices to be whole sticks.)
+/// so that a lone stick dim of a tensor [sticks, lanes] is not padded.
 bool Emitter::padsCast(const EmitTensor &tensor, unsigned dim) const {
-  if (result.descriptor.dims[dim].numSlices > 1)
-    return true;
   auto place = std::find(tensor.order.begin(), tensor.order.end(), dim);
   return place != tensor.order.end() &&
          place - tensor.order.begin() + 1 < ptrdiff_t(tensor.access.deviceSizes.size());
