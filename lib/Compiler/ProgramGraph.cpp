@@ -192,10 +192,15 @@ void ProgramReader::markHostValues(func::CallOp call, func::FuncOp callee, bool 
       callee.setArgAttr(i, mlir::spyre::kOnHostAttr, b.getUnitAttr());
   }
   for (auto [i, result] : llvm::enumerate(call.getResults())) {
+    // "read": by an operation of the host, which may decide by its numbers.
+    Attribute before = callee.getResultAttr(i, mlir::spyre::kOnHostAttr);
+    bool isRead = llvm::any_of(result.getUsers(), llvm::IsaPred<mlir::spyre::HostCallOp>) ||
+                  isa_and_nonnull<StringAttr>(before);
     if (llvm::any_of(result.getUsers(), llvm::IsaPred<func::CallOp>))
       callee.removeResultAttr(i, b.getStringAttr(mlir::spyre::kOnHostAttr));
-    else if (isFirst)
-      callee.setResultAttr(i, mlir::spyre::kOnHostAttr, b.getUnitAttr());
+    else if (isFirst || before)
+      callee.setResultAttr(i, mlir::spyre::kOnHostAttr,
+                           isRead ? Attribute(b.getStringAttr("read")) : b.getUnitAttr());
   }
 }
 

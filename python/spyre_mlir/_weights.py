@@ -13,6 +13,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 import sys
 
 from .errors import ExecutionError
@@ -63,7 +65,8 @@ class WeightTracker:
     """
 
     def __init__(self, bind, guard: str):
-        self._bind = bind
+        # A program has its tracker: without a cycle it goes, and its memory, when nobody has it any more.
+        self._bind = weakref.WeakMethod(bind) if hasattr(bind, "__self__") else lambda: bind
         self._copied: list[_Copied | None] = []
         self._sums = None
         if guard != "versions":
@@ -100,7 +103,7 @@ class WeightTracker:
         copied = _Copied(tensor)
         if self._sums is not None:
             self._sums.set(index, copied.address, _extent(tensor))
-        self._bind(index, tensor)
+        self._bind()(index, tensor)
         self._copied[index] = copied
 
 

@@ -83,8 +83,8 @@ LogicalResult SpyreDialect::verifyRegionArgAttribute(Operation *op, unsigned reg
     return fail("a string");
   if (name == kHostTypeAttr && !isa<TypeAttr>(value))
     return fail("an element type");
-  if (name == kOnHostAttr && !isa<UnitAttr>(value))
-    return fail("a unit attribute");
+  if (name == kOnHostAttr && !isa<UnitAttr, StringAttr>(value))
+    return fail("a unit attribute or, of a result, \"read\"");
   if (name == kDataAttr && !isa<ElementsAttr>(value))
     return op->emitOpError() << "'" << kDataAttr << "' holds the elements of a constant";
   if (name == kValueAttr && !isa<FloatAttr, IntegerAttr>(value))

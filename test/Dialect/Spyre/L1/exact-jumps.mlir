@@ -48,10 +48,10 @@ func.func @floor(%x: tensor<64xf16> {spyre.on_host}) -> (tensor<64xf16> {spyre.o
   return %0, %1, %1 : tensor<64xf16>, tensor<64xf16>, tensor<64xf16>
 }
 
-// What is moved or chosen leaves as it came.
+// What is moved leaves as it came, and what the host reads, where its numbers are known.
 // CHECK-LABEL: func @moved
-// CHECK-SAME: -> (tensor<64x4xf32> {spyre.host_type = f16, spyre.on_host}, tensor<4x64xf32> {spyre.host_type = f16, spyre.on_host}, tensor<4x64xf16>)
-func.func @moved(%x: tensor<4x64xf16> {spyre.on_host}) -> (tensor<64x4xf16> {spyre.on_host}, tensor<4x64xf16> {spyre.on_host}, tensor<4x64xf16>) {
+// CHECK-SAME: -> (tensor<64x4xf32> {spyre.host_type = f16, spyre.on_host}, tensor<4x64xf32> {spyre.host_type = f16, spyre.on_host = "read"}, tensor<4x64xf16> {spyre.on_host})
+func.func @moved(%x: tensor<4x64xf16> {spyre.on_host}) -> (tensor<64x4xf16> {spyre.on_host}, tensor<4x64xf16> {spyre.on_host = "read"}, tensor<4x64xf16> {spyre.on_host}) {
   %two = spyre.constant dense<2.000000e+00> : tensor<f16> : tensor<f16>
   %v = spyre.view %x[d1, d0] : tensor<4x64xf16> -> tensor<64x4xf16>
   %s = spyre.mul (d0 = 4, d1 = 64) ins(%x[d0, d1], %two[]) -> [d0, d1] : tensor<4x64xf16>, tensor<f16> -> tensor<4x64xf16>

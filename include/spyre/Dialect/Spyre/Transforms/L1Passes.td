@@ -50,9 +50,10 @@ def SpyreExactJumps : Pass<"spyre-exact-jumps", "::mlir::func::FuncOp"> {
     operands cancel (the table says which), and that reads f16 arguments of the host
     (`spyre.on_host`), directly or through operations that keep their numbers, is computed
     in f32, from f32 forms of the arguments: in their place, or as arguments more where
-    the 16-bit form is read, too (`spyre.array`, `spyre.host_type`). Results of the
-    host leave as f32, too, where their numbers are known so, since the host may decide by
-    them. Output: the same program.
+    the 16-bit form is read, too (`spyre.array`, `spyre.host_type`). Results that
+    were only moved or rounded to integers leave as f32, too, and all known numbers that an
+    operation of the host reads (`spyre.on_host = "read"`), which may decide by them. Output:
+    the same program.
 
     ```mlir
     func.func @f(%x: tensor<64xf16> {spyre.on_host}) -> tensor<64xi1> {

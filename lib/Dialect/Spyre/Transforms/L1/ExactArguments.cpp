@@ -140,6 +140,18 @@ static DenseElementsAttr widen(DenseElementsAttr elements) {
   });
 }
 
+Value ExactArguments::getCondition(Value value) {
+  if (!widensConditions)
+    return value;
+  if (Value made = exact.lookup(value))
+    return made;
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointAfterValue(value);
+  auto type = RankedTensorType::get(getTensorType(value).getShape(), rewriter.getF32Type());
+  return exact[value] =
+             buildPointwise(rewriter, value.getLoc(), "dl16tofp32", {value}, type);
+}
+
 Value ExactArguments::getExact(Value value) {
   if (getTensorType(value).getElementType().isF32())
     return value;
@@ -164,7 +176,7 @@ Value ExactArguments::getExact(Value value) {
     auto device = dyn_cast<DeviceOpInterface>(op);
     for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
       bool keeps = device && !isValueOperand(device, i);
-      operands.push_back(keeps ? operand : getExact(operand));
+      operands.push_back(keeps ? getCondition(operand) : getExact(operand));
     }
     rewriter.setInsertionPointAfter(op);
     auto type = RankedTensorType::get(getTensorType(value).getShape(), rewriter.getF32Type());

@@ -32,7 +32,10 @@ public:
              ///< multiplies by a power of two
   };
 
-  ExactArguments(func::FuncOp func, RewriterBase &rewriter) : func(func), rewriter(rewriter) {}
+  /// \p widensConditions: the formats of operations are decided, so that a choice among f32
+  /// numbers gets its condition as f32, as the device has it.
+  ExactArguments(func::FuncOp func, RewriterBase &rewriter, bool widensConditions)
+      : func(func), rewriter(rewriter), widensConditions(widensConditions) {}
 
   /// True if \p value (f16; bf16 where a program rounds f16 numbers to it) is made in
   /// reach of f16 arguments that the host passes (kOnHostAttr), f16 constants and values
@@ -45,9 +48,11 @@ public:
 
 private:
   BlockArgument getTwin(BlockArgument argument);
+  Value getCondition(Value value);
 
   func::FuncOp func;
   RewriterBase &rewriter;
+  bool widensConditions;
   llvm::DenseMap<BlockArgument, BlockArgument> twins;
   llvm::DenseMap<Value, Value> exact;
   llvm::DenseMap<std::pair<Value, int>, bool> known;

@@ -30,7 +30,7 @@ namespace {
 class JumpRewriter {
 public:
   JumpRewriter(func::FuncOp func, RewriterBase &rewriter)
-      : func(func), rewriter(rewriter), arguments(func, rewriter) {}
+      : func(func), rewriter(rewriter), arguments(func, rewriter, /*widensConditions=*/false) {}
 
   void run();
 
@@ -150,12 +150,14 @@ static bool isRounded(Value value) {
   return op->hasAttr(kLosslessAttr) || llvm::any_of(op->getOperands(), isRounded);
 }
 
-/// Results that the host takes: known numbers, and what was computed in f32 of known ones,
-/// leave as f32; the copy rounds as PyTorch does.
+/// Results that the host takes: what was only moved or rounded to integers, and what was
+/// computed in f32 of known numbers, leave as f32, and the copy rounds as PyTorch does. So do
+/// all known numbers that an operation of the host reads, which may decide by them.
 void JumpRewriter::returnExact(func::ReturnOp op) {
   SmallVector<Type> types(func.getFunctionType().getResults());
   for (auto [i, value] : llvm::enumerate(op.getOperands())) {
-    if (!func.getResultAttr(i, kOnHostAttr) || !isHalfTensor(value) || isa<BlockArgument>(value) ||
+    Attribute onHost = func.getResultAttr(i, kOnHostAttr);
+    if (!onHost || !isHalfTensor(value) || isa<BlockArgument>(value) ||
         value.getDefiningOp<ConstantOp>())
       continue;
     Value exact;
@@ -163,7 +165,8 @@ void JumpRewriter::returnExact(func::ReturnOp op) {
     if (auto convert = value.getDefiningOp<ConvertOp>(); convert && computed.contains(convert))
       exact = convert.getSource();
     else if (arguments.isKnown(value, ExactArguments::Reach::Moves) ||
-             arguments.isKnown(value, ExactArguments::Reach::Numbers))
+             (arguments.isKnown(value, ExactArguments::Reach::Numbers) &&
+              (isa<StringAttr>(onHost) || isRounded(value))))
       exact = arguments.getExact(value);
     else
       continue;

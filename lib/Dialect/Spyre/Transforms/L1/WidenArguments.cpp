@@ -36,7 +36,7 @@ struct WidenArgumentsPass : mlir::spyre::impl::SpyreWidenArgumentsBase<WidenArgu
     if (getOperation().isExternal())
       return;
     IRRewriter rewriter(&getContext());
-    ExactArguments arguments(getOperation(), rewriter);
+    ExactArguments arguments(getOperation(), rewriter, /*widensConditions=*/true);
     SmallVector<Dl16tofp32Op> casts;
     getOperation().walk([&](Dl16tofp32Op op) { casts.push_back(op); });
     for (Dl16tofp32Op op : casts) {
