@@ -13,9 +13,8 @@
 
 from __future__ import annotations
 
-import weakref
-
 import sys
+import weakref
 
 from .errors import ExecutionError
 

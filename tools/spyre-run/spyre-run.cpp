@@ -202,8 +202,6 @@ runtime::Result<Executable> load(const RunOptions &options, const npz::Archive &
   if (!options.sizes.empty())
     if (auto error = runtime::setSizes(*executable.bundle, options.sizes))
       return *error;
-  if (auto error = checkShortArguments(*executable.bundle, options.shortArguments))
-    return *error;
   return executable;
 }
 
@@ -308,6 +306,9 @@ int run(const RunOptions &options) {
 
   if (auto error = executable.checkCapacity(std::get<Device>(device), options.costOnly))
     return fail(error->message);
+  if (executable.bundle)
+    if (auto error = checkShortArguments(*executable.bundle, options.shortArguments))
+      return fail(error->message);
   if (!options.expect.empty()) {
     auto archive = npz::readNpz(options.expect);
     if (auto *error = std::get_if<npz::Error>(&archive))

@@ -113,6 +113,17 @@ bool ExactArguments::isKnown(Value value, Reach reach) {
   return found;
 }
 
+bool ExactArguments::readsHost(Value value) {
+  if (!isHalf(getTensorType(value).getElementType()))
+    return false;
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return true;
+  if (auto constant = dyn_cast<ConstantOp>(op))
+    return !isa<SplatElementsAttr>(constant.getValue());
+  return llvm::any_of(op->getOperands(), readsHost);
+}
+
 BlockArgument ExactArguments::getTwin(BlockArgument argument) {
   auto [entry, isNew] = twins.try_emplace(argument);
   if (!isNew)

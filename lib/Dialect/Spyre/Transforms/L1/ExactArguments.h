@@ -41,6 +41,9 @@ public:
   /// reach of f16 arguments that the host passes (kOnHostAttr), f16 constants and values
   /// that were narrowed without loss.
   bool isKnown(Value value, Reach reach);
+  /// True if \p value, which is known, has numbers of an argument or of a constant array:
+  /// single constants are what they are in any format.
+  static bool readsHost(Value value);
   /// \p value, which is known in \p reach, in f32; built anew up to the arguments.
   Value getExact(Value value);
   /// Drops the 16-bit form of arguments whose f32 form alone is read. Call once, at the end.

@@ -47,7 +47,8 @@ struct WidenArgumentsPass : mlir::spyre::impl::SpyreWidenArgumentsBase<WidenArgu
           getShape(source) != getShape(device.getResultTensor()) ||
           !isIdentity(device.getInputMap(0), getShape(source)) ||
           !isIdentity(device.getOutputMap(), getShape(source)) ||
-          !arguments.isKnown(source, ExactArguments::Reach::Numbers))
+          !arguments.isKnown(source, ExactArguments::Reach::Numbers) ||
+          !ExactArguments::readsHost(source))
         continue;
       rewriter.replaceOp(op, arguments.getExact(source));
     }
