@@ -64,11 +64,23 @@ static std::optional<Bounds> getBounds(const ::spyre::OpFuncInfo &info, DeviceOp
   return Bounds{low.getValueAsDouble(), high.getValueAsDouble()};
 }
 
-static bool isFloat16(Value value) { return getTensorType(value).getElementType().isF16(); }
-
 /// Operands of \p op that its result's elements come from.
 static bool isValueOperand(DeviceOpInterface op, unsigned i) {
   return !getTensorType(op.getInputs()[i]).getElementType().isInteger(1);
+}
+
+/// A constant of f16 numbers; single ones may be kept as f32.
+static bool holdsFloat16(ConstantOp constant) {
+  auto elements = dyn_cast<DenseFPElementsAttr>(constant.getValue());
+  if (!elements || elements.getElementType().isF16())
+    return elements != nullptr;
+  APFloat number = APFloat::getZero(APFloat::IEEEsingle());
+  if (!elements.getElementType().isF32() || !elements.isSplat())
+    return false;
+  number = elements.getSplatValue<APFloat>();
+  bool losesInfo = false;
+  number.convert(APFloat::IEEEhalf(), APFloat::rmNearestTiesToEven, &losesInfo);
+  return !losesInfo;
 }
 
 bool ExactArguments::isKnown(Value value, Reach reach) {
@@ -76,22 +88,24 @@ bool ExactArguments::isKnown(Value value, Reach reach) {
   if (!isNew)
     return entry->second;
   auto isKnownHere = [&](Value operand) { return isKnown(operand, reach); };
+  Type element = getTensorType(value).getElementType();
   bool found = false;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
-    found = isFloat16(value) && func.getArgAttr(argument.getArgNumber(), kOnHostAttr);
+    found = element.isF16() && func.getArgAttr(argument.getArgNumber(), kOnHostAttr);
   } else if (Operation *op = value.getDefiningOp(); auto view = dyn_cast<ViewOp>(op)) {
     found = isKnownHere(view.getSource());
   } else if (auto constant = dyn_cast<ConstantOp>(op)) {
-    found = isFloat16(value) && isa<DenseElementsAttr>(constant.getValue());
+    found = holdsFloat16(constant);
   } else if (auto join = dyn_cast<ConcatOp>(op)) {
     found = llvm::all_of(join.getSources(), isKnownHere);
   } else if (auto convert = dyn_cast<ConvertOp>(op)) {
-    // f16 as bf16 is rounded by whoever takes it from the f32 form.
-    found = convert->hasAttr(kLosslessAttr) ||
-            (isHalf(getElementType(convert.getResult())) && isFloat16(convert.getSource()) &&
-             reach == Reach::Moves && isKnownHere(convert.getSource()));
+    Type from = getElementType(convert.getSource());
+    // f16 as f32 and back; f16 as bf16 is rounded by whoever takes it from the f32 form.
+    bool keeps = (from.isF16() && element.isF32()) || (from.isF32() && element.isF16()) ||
+                 (from.isF16() && element.isBF16() && reach == Reach::Moves);
+    found = convert->hasAttr(kLosslessAttr) || (keeps && isKnownHere(convert.getSource()));
   } else if (auto device = dyn_cast<DeviceOpInterface>(op);
-             device && device.getResultTensor() && isHalf(getElementType(value))) {
+             device && device.getResultTensor() && (isHalf(element) || element.isF32())) {
     const ::spyre::OpFuncInfo &info = getInfo(device);
     bool isCopy = (info.category == ::spyre::OpCategory::DataMovement && info.numInputs == 1 &&
                    device.getInputs().size() == 1) ||
@@ -114,7 +128,7 @@ bool ExactArguments::isKnown(Value value, Reach reach) {
 }
 
 bool ExactArguments::readsHost(Value value) {
-  if (!isHalf(getTensorType(value).getElementType()))
+  if (getTensorType(value).getElementType().isInteger(1))
     return false;
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -164,7 +178,9 @@ Value ExactArguments::getCondition(Value value) {
 }
 
 Value ExactArguments::getExact(Value value) {
-  if (getTensorType(value).getElementType().isF32())
+  // What is f32 already has to be built anew only as far as it is made of 16-bit values.
+  if (getTensorType(value).getElementType().isF32() &&
+      (value.getDefiningOp<ConstantOp>() || !isKnown(value, Reach::Numbers)))
     return value;
   if (Value made = exact.lookup(value))
     return made;

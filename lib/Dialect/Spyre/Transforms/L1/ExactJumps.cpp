@@ -62,15 +62,15 @@ struct ExactJumpsPass : mlir::spyre::impl::SpyreExactJumpsBase<ExactJumpsPass> {
 
 static bool isHalfTensor(Value value) { return isHalf(getTensorType(value).getElementType()); }
 
-/// All floats that \p op reads are numbers that the program holds exactly, and one is no constant.
+/// All that \p op reads are numbers of 16 bits that the host has, or single constants.
 bool JumpRewriter::readsExactNumbers(DeviceOpInterface op) {
   bool reads = false;
   for (Value input : op.getInputs()) {
-    if (!isHalfTensor(input) ||
-        !(getScalarConstant(input) ||
-          arguments.isKnown(input, ExactArguments::Reach::Numbers)))
+    if (!isHalfTensor(input) && !getElementType(input).isF32())
       return false;
-    reads |= !input.getDefiningOp<ConstantOp>();
+    if (!getScalarConstant(input) && !arguments.isKnown(input, ExactArguments::Reach::Numbers))
+      return false;
+    reads |= !getScalarConstant(input) && ExactArguments::readsHost(input);
   }
   return reads;
 }
@@ -134,8 +134,10 @@ void JumpRewriter::computeInF32(DeviceOpInterface op, bool isLossless) {
     inputs.push_back(getOperand(op, i));
   rewriter.setInsertionPoint(op);
   Value wide = build(op, op.getOpFuncName(), inputs, rewriter.getF32Type()).getResultTensor();
-  Value narrow =
-      buildConvert(rewriter, op->getLoc(), wide, getTensorType(op.getResultTensor()).getElementType());
+  Type element = getElementType(op.getResultTensor());
+  if (element.isF32())
+    return rewriter.replaceOp(op, wide);
+  Value narrow = buildConvert(rewriter, op->getLoc(), wide, element);
   computed.insert(narrow.getDefiningOp());
   if (isLossless)
     narrow.getDefiningOp()->setAttr(kLosslessAttr, rewriter.getUnitAttr());
