@@ -134,10 +134,8 @@ void JumpRewriter::computeInF32(DeviceOpInterface op, bool isLossless) {
     inputs.push_back(getOperand(op, i));
   rewriter.setInsertionPoint(op);
   Value wide = build(op, op.getOpFuncName(), inputs, rewriter.getF32Type()).getResultTensor();
-  Type element = getElementType(op.getResultTensor());
-  if (element.isF32())
-    return rewriter.replaceOp(op, wide);
-  Value narrow = buildConvert(rewriter, op->getLoc(), wide, element);
+  Value narrow =
+      buildConvert(rewriter, op->getLoc(), wide, getElementType(op.getResultTensor()));
   computed.insert(narrow.getDefiningOp());
   if (isLossless)
     narrow.getDefiningOp()->setAttr(kLosslessAttr, rewriter.getUnitAttr());
@@ -195,7 +193,8 @@ void JumpRewriter::run() {
     if (info->jumps && getTensorType(op.getResultTensor()).getElementType().isInteger(1)) {
       if (!hasZero)
         compare(op);
-    } else if (info->jumps || !hasNumber) {
+    } else if (isHalfTensor(op.getResultTensor()) && (info->jumps || !hasNumber)) {
+      // What the program computes in f32 is spyre-resolve-precision's to decide.
       // The difference of integers is one, as in what rounds towards zero.
       computeInF32(op, info->keepsNumbers || llvm::all_of(op.getInputs(), isRounded));
     }

@@ -187,7 +187,7 @@ static bool matchSingleOperation(F32Region &region, Operation *op) {
 // value to a narrowing. Each one rounds once, u, and passes on the error of its operand
 // with the factor |x f'(x) / f(x)|: 1 for neg, abs, relu (which round nothing themselves),
 // 1/2 for sqrt and rsqrt, 1 for reciprocal, at most 1 for tanh. That factor has no bound
-// for exp, log, floor and sigmoid (of a negative x: its relative error grows with |x|), so
+// for exp, log and sigmoid (of a negative x: its relative error grows with |x|), so
 // they come first, or after operations that are exact. A chain ends where its error would
 // exceed 4 u: 5 u is what a result rounded to 16 bits may be off by.
 static bool matchChain(F32Region &region, Operation *op) {
@@ -198,7 +198,7 @@ static bool matchChain(F32Region &region, Operation *op) {
     double rounding;
   };
   static const Step steps[] = {
-      {"abs", 1, 0},        {"exp", 0, 1},     {"floor", 0, 0},   {"log", 0, 1},
+      {"abs", 1, 0},        {"exp", 0, 1},     {"log", 0, 1},
       {"neg", 1, 0},        {"relufwd", 1, 0}, {"rsqrt", 0.5, 1}, {"sigmoid", 0, 1},
       {"reciprocal", 1, 1}, {"sqrt", 0.5, 1},  {"tanh", 1, 1},
   };
