@@ -348,6 +348,13 @@ void Verifier::checkNegativeGap(unsigned index, const std::string &dim,
            position, dim);
 }
 
+/// Whether \p tensor may end with a part of a stick along \p dim: an index tensor of less
+/// than a stick a core.
+static bool mayEndInsideStick(const Tensor &tensor, const Dim &dim) {
+  return tensor.indirection == Indirection::IndexTensor &&
+         dim.coreSize < getElementsPerStick(tensor.format);
+}
+
 /// Rules 7, 8.
 void Verifier::checkScales(unsigned index) {
   const View &view = views[index];
@@ -363,7 +370,8 @@ void Verifier::checkScales(unsigned index) {
     for (size_t k = 0; k < layout.stickDims.size() && k < layout.stickSizes.size(); ++k)
       if (layout.stickDims[k] == name)
         size = std::min<int64_t>(size * std::min<int64_t>(layout.stickSizes[k], 1 << 20), 1 << 20);
-    if (size > 0 && d.dims[dim].coreSize % size != 0)
+    if (size > 0 && d.dims[dim].coreSize % size != 0 &&
+        !mayEndInsideStick(d.tensors[index], d.dims[dim]))
       report(8,
              "dim " + name + ": a core's " + str(d.dims[dim].coreSize) +
                  " elements are no multiple of the stick's " + str(size),
@@ -397,6 +405,17 @@ void Verifier::checkFolds(unsigned index, const DimCoordinate &coordinate) {
   if (!dim || !views[index].has(*dim))
     return;
   int64_t product = 1, size = d.dims[*dim].size;
+  // A last stick that is a part of one is counted, or it is not.
+  int64_t perStick = coordinate.folds.back().factor;
+  if (coordinate.folds.size() == 5 && perStick > 0 && d.dims[*dim].coreSize % perStick != 0 &&
+      mayEndInsideStick(d.tensors[index], d.dims[*dim])) {
+    int64_t whole = d.dims[*dim].coreSize / perStick, sticks = coordinate.folds[3].factor;
+    if (coordinate.folds[0].factor != d.dims[*dim].numSlices ||
+        (sticks != whole && sticks != whole + 1))
+      report(9, "dim " + coordinate.dim + ": the folds do not cover its " + str(size) + " elements",
+             position, coordinate.dim);
+    return;
+  }
   for (const Fold &fold : coordinate.folds) {
     // Any product beyond the dim is wrong; stop before it can overflow.
     product *= std::min(fold.factor, size + 1);

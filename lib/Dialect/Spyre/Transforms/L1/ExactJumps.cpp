@@ -110,10 +110,13 @@ void JumpRewriter::compare(DeviceOpInterface op) {
       return value;
     constexpr double kBeyond = 0x1p17;
     RankedTensorType type = getTensorType(value);
+    Value beyond = buildScalar(rewriter, loc, kBeyond, f32);
     value = buildPointwise(rewriter, loc, "maximum",
                            {value, buildScalar(rewriter, loc, -kBeyond, f32)}, type);
-    return buildPointwise(rewriter, loc, "minimum",
-                          {value, buildScalar(rewriter, loc, kBeyond, f32)}, type);
+    value = buildPointwise(rewriter, loc, "minimum", {value, beyond}, type);
+    // NaN is what infinity is, as everywhere in 16 bits: less itself it is not zero.
+    Value rest = buildPointwise(rewriter, loc, "sub", {value, value}, type);
+    return buildPointwise(rewriter, loc, "where3", {rest, beyond, value}, type);
   };
   if (!isNumber(x) && !isNumber(y)) {
     x = bound(x);
@@ -186,12 +189,15 @@ void JumpRewriter::run() {
     const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
     if (!op.getResultTensor() || !(info->jumps || info->cancels) || !readsExactNumbers(op))
       continue;
-    bool hasZero = llvm::any_of(
-        op.getInputs(), [](Value input) { return getScalarConstant(input) == 0.0; });
+    // Rounding keeps zero and infinities.
+    bool isKept = llvm::any_of(op.getInputs(), [](Value input) {
+      std::optional<double> number = getScalarConstant(input);
+      return number && (*number == 0.0 || !std::isfinite(*number));
+    });
     bool hasNumber = llvm::any_of(
         op.getInputs(), [](Value input) { return getScalarConstant(input).has_value(); });
     if (info->jumps && getTensorType(op.getResultTensor()).getElementType().isInteger(1)) {
-      if (!hasZero)
+      if (!isKept)
         compare(op);
     } else if (isHalfTensor(op.getResultTensor()) && (info->jumps || !hasNumber)) {
       // What the program computes in f32 is spyre-resolve-precision's to decide.
