@@ -66,9 +66,9 @@ HostChoice::HostChoice(OwningOpRef<ModuleOp> source, HostPolicy policy)
       Operation *op = result.getDefiningOp();
       // A literal that is a result itself is the host's in any type that the device computes
       // nothing with.
-      bool computes = element && (element.isF16() || element.isBF16() || element.isF32() ||
-                                  element.isInteger(1) || element.isInteger(32) ||
-                                  element.isInteger(64));
+      bool computes =
+          element && (element.isF16() || element.isBF16() || element.isF32() ||
+                      element.isInteger(1) || element.isInteger(32) || element.isInteger(64));
       if (element && op && isBookkeeping(op) && !computes)
         hasOtherSignature = true;
       if (!element || !(element.isF64() || isa<ComplexType>(element)))

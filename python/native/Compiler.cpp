@@ -105,8 +105,8 @@ nb::tuple compile(nb::str text, const std::string &name, const std::string &dire
                   int64_t cores, const std::string &device, const std::string &target,
                   const std::string &form, const std::vector<unsigned> &weights,
                   const std::vector<std::vector<int64_t>> &inputShapes, bool pretty,
-                  const std::string &report, const std::string &dumpStages,
-                  const std::string &host, bool exactArguments) {
+                  const std::string &report, const std::string &dumpStages, const std::string &host,
+                  bool exactArguments) {
   CompileFlagValues flags;
   flags.exactArguments = exactArguments;
   flags.optLevel = optLevel;

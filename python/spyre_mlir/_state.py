@@ -372,7 +372,7 @@ class TracedState(torch.nn.Module):
         self._spyre_function = [function]  # a list: a submodule only as one of `modules`
         walk = _Walk(function)
         self._spyre_walk = [walk]
-        for i, (name, module) in enumerate(walk.modules):
+        for i, (_, module) in enumerate(walk.modules):
             self.add_module(f"spyre_module_{i}", module)
         self._spyre_modules = [name for name, _ in walk.modules]
         registered = {id(t): n for n, t in self._named()}

@@ -8,7 +8,8 @@
 # prints what differs; its last line is OK, and its exit code 0, if nothing does. A
 # program whose name has `collective` in it runs as two processes. What PyTorch's own
 # torch.compile does wrong, too, is listed with its reason in expected.json beside the
-# programs: exactly that must differ.
+# programs: exactly that must differ. What measures seconds is listed there as `apart` and
+# runs with --all only.
 """Runs the programs of a folder and counts those that are right."""
 
 import argparse
@@ -58,10 +59,16 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--only", default="", help="programs whose name has this in it")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--all", action="store_true", help="also what measures seconds")
     options = parser.parse_args()
     list_file = options.folder / "expected.json"
     expected = json.loads(list_file.read_text()) if list_file.exists() else {}
     programs = [p for p in sorted(options.folder.glob("[0-9]*.py")) if options.only in p.name]
+    apart = {} if options.all or options.only else expected.get("apart", {})
+    skipped = [p for p in programs if p.name in apart]
+    programs = [p for p in programs if p not in skipped]
+    for program in skipped:
+        print(f"{program.name:40} skipped: {apart[program.name]}")
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         runs = [(p, pool.submit(run, p, list(expected.get(p.name, {})))) for p in programs]
@@ -71,7 +78,7 @@ def main():
             print(f"{program.name:40} {seconds:6.1f} s {'OK' if wrong is None else 'FAILED'}", flush=True)
             if wrong:
                 print("   " + wrong.replace("\n", "\n   "), flush=True)
-    print(f"{len(programs) - failed} passed, {failed} failed, 0 skipped")
+    print(f"{len(programs) - failed} passed, {failed} failed, {len(skipped)} skipped")
     return 1 if failed else 0
 
 

@@ -61,8 +61,8 @@ Value Arithmetic::select(Value condition, Term x, Term y) const {
 
 Value Arithmetic::clip(Value x, double low, double high) const {
   // The device's clip has no f32 form, which a bound beyond DL16's range needs.
-  bool isBeyond = element.isBF16() &&
-                  !(::spyre::isInDL16Range(low) && ::spyre::isInDL16Range(high));
+  bool isBeyond =
+      element.isBF16() && !(::spyre::isInDL16Range(low) && ::spyre::isInDL16Range(high));
   if (!isHalf(element) || isBeyond)
     return minimum(maximum(x, low), high);
   return apply("clip", {x},

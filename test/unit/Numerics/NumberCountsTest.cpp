@@ -38,8 +38,8 @@ NumberCounts classify(double value, bool inDL16) {
     counts.firstNaN = 0;
   } else if (std::isinf(value)) {
     counts.infinities = 1;
-  } else if (inDL16 && (magnitude == kLargestBFloat16 ||
-                        magnitude == std::numeric_limits<float>::max())) {
+  } else if (inDL16 &&
+             (magnitude == kLargestBFloat16 || magnitude == std::numeric_limits<float>::max())) {
     counts.largest = 1;
   } else if (inDL16 && magnitude != 0) {
     // More than a rounding away from what DL16 has for it.

@@ -173,8 +173,7 @@ Value ExactArguments::getCondition(Value value) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointAfterValue(value);
   auto type = RankedTensorType::get(getTensorType(value).getShape(), rewriter.getF32Type());
-  return exact[value] =
-             buildPointwise(rewriter, value.getLoc(), "dl16tofp32", {value}, type);
+  return exact[value] = buildPointwise(rewriter, value.getLoc(), "dl16tofp32", {value}, type);
 }
 
 Value ExactArguments::getExact(Value value) {
@@ -212,7 +211,8 @@ Value ExactArguments::getExact(Value value) {
       auto scalar = [&](double number) {
         return buildScalar(rewriter, op->getLoc(), number, rewriter.getF32Type());
       };
-      wide = buildPointwise(rewriter, op->getLoc(), "maximum", {operands[0], scalar(bounds->low)}, type);
+      wide = buildPointwise(rewriter, op->getLoc(), "maximum", {operands[0], scalar(bounds->low)},
+                            type);
       wide = buildPointwise(rewriter, op->getLoc(), "minimum", {wide, scalar(bounds->high)}, type);
     } else {
       Operation *clone = rewriter.clone(*op);

@@ -137,8 +137,7 @@ void JumpRewriter::computeInF32(DeviceOpInterface op, bool isLossless) {
     inputs.push_back(getOperand(op, i));
   rewriter.setInsertionPoint(op);
   Value wide = build(op, op.getOpFuncName(), inputs, rewriter.getF32Type()).getResultTensor();
-  Value narrow =
-      buildConvert(rewriter, op->getLoc(), wide, getElementType(op.getResultTensor()));
+  Value narrow = buildConvert(rewriter, op->getLoc(), wide, getElementType(op.getResultTensor()));
   computed.insert(narrow.getDefiningOp());
   if (isLossless)
     narrow.getDefiningOp()->setAttr(kLosslessAttr, rewriter.getUnitAttr());
@@ -194,8 +193,8 @@ void JumpRewriter::run() {
       std::optional<double> number = getScalarConstant(input);
       return number && (*number == 0.0 || !std::isfinite(*number));
     });
-    bool hasNumber = llvm::any_of(
-        op.getInputs(), [](Value input) { return getScalarConstant(input).has_value(); });
+    bool hasNumber = llvm::any_of(op.getInputs(),
+                                  [](Value input) { return getScalarConstant(input).has_value(); });
     if (info->jumps && getTensorType(op.getResultTensor()).getElementType().isInteger(1)) {
       if (!isKept)
         compare(op);

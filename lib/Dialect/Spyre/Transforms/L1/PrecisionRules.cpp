@@ -198,9 +198,9 @@ static bool matchChain(F32Region &region, Operation *op) {
     double rounding;
   };
   static const Step steps[] = {
-      {"abs", 1, 0},        {"exp", 0, 1},     {"log", 0, 1},
-      {"neg", 1, 0},        {"relufwd", 1, 0}, {"rsqrt", 0.5, 1}, {"sigmoid", 0, 1},
-      {"reciprocal", 1, 1}, {"sqrt", 0.5, 1},  {"tanh", 1, 1},
+      {"abs", 1, 0},     {"exp", 0, 1},     {"log", 0, 1},     {"neg", 1, 0},
+      {"relufwd", 1, 0}, {"rsqrt", 0.5, 1}, {"sigmoid", 0, 1}, {"reciprocal", 1, 1},
+      {"sqrt", 0.5, 1},  {"tanh", 1, 1},
   };
   auto findStep = [&](Operation *candidate) -> const Step * {
     if (!isa<DeviceOpInterface>(candidate) || candidate->getNumOperands() != 1 ||

@@ -123,7 +123,8 @@ bool RangeRewriter::reachesHost(Value value) const {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
     if (auto ret = dyn_cast<func::ReturnOp>(user)) {
       for (OpOperand &operand : ret->getOpOperands())
-        if (operand.get() == value && function.getResultAttr(operand.getOperandNumber(), kOnHostAttr))
+        if (operand.get() == value &&
+            function.getResultAttr(operand.getOperandNumber(), kOnHostAttr))
           return true;
       return false;
     }
@@ -182,8 +183,8 @@ LogicalResult RangeRewriter::rewrite(DeviceOpInterface op) {
   Operation *made = rewriter.clone(*op);
   made->setOperands(operands);
   if (isHalf(getElementType(op.getResultTensor())))
-    made->getResult(0).setType(
-        RankedTensorType::get(getTensorType(op.getResultTensor()).getShape(), rewriter.getF32Type()));
+    made->getResult(0).setType(RankedTensorType::get(getTensorType(op.getResultTensor()).getShape(),
+                                                     rewriter.getF32Type()));
   if (!F32Region::hasF32Form(made)) {
     rewriter.eraseOp(made);
     // A comparison's bound was rounded so that it separates the same numbers.
@@ -244,8 +245,8 @@ LogicalResult RangeRewriter::run() {
       rewriter.setInsertionPoint(op);
       Operation *made = rewriter.clone(*op);
       made->setOperands(operands);
-      made->getResult(0).setType(RankedTensorType::get(
-          getTensorType(join.getResult()).getShape(), rewriter.getF32Type()));
+      made->getResult(0).setType(
+          RankedTensorType::get(getTensorType(join.getResult()).getShape(), rewriter.getF32Type()));
       replace(op, made, kind);
     } else if (llvm::any_of(op->getOperands(), [&](Value operand) {
                  return isWide(operand) && wide.lookup(operand).kind != Kind::Mask;
