@@ -125,7 +125,7 @@ def test_processes_that_compile_into_one_folder(tmp_path, environment):
     """spyre-compile replaces a directory as a whole: spyre-run reads the one or the other."""
     compiler, runner = (BUILD / "bin" / name for name in ("spyre-compile", "spyre-run"))
     if not compiler.exists():
-        pytest.skip("the tools are not built beside the package")
+        pytest.skip("tools")
     for name, text in (("add", ADD), ("sub", MUL)):
         (tmp_path / f"{name}.mlir").write_text(text)
     target = tmp_path / "out"
@@ -145,7 +145,7 @@ def test_processes_with_numbers_of_their_own(tmp_path, environment):
     compiler = BUILD / "bin" / "spyre-compile"
     apart = ["unshare", "--pid", "--fork"]
     if not compiler.exists() or subprocess.run([*apart, "true"], capture_output=True).returncode:
-        pytest.skip("processes cannot be set apart here, or the tools are not built")
+        pytest.skip("namespaces")
     (tmp_path / "add.mlir").write_text(ADD)
     target = tmp_path / "out"
 

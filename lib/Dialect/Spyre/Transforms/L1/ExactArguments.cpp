@@ -13,14 +13,13 @@
 #include "ExactArguments.h"
 
 #include "spyre/Dialect/Spyre/Transforms/L1Builders.h"
-#include "spyre/OpFunc/OpFuncTable.h"
 
 #include <cmath>
 
 using namespace mlir;
 using namespace mlir::spyre;
 
-static const ::spyre::OpFuncInfo &getInfo(DeviceOpInterface op) {
+const ::spyre::OpFuncInfo &mlir::spyre::getInfo(DeviceOpInterface op) {
   StringRef name = op.getOpFuncName();
   const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
   assert(info && "device ops come from the table");
@@ -74,10 +73,9 @@ static bool holdsFloat16(ConstantOp constant) {
   auto elements = dyn_cast<DenseFPElementsAttr>(constant.getValue());
   if (!elements || elements.getElementType().isF16())
     return elements != nullptr;
-  APFloat number = APFloat::getZero(APFloat::IEEEsingle());
   if (!elements.getElementType().isF32() || !elements.isSplat())
     return false;
-  number = elements.getSplatValue<APFloat>();
+  APFloat number = elements.getSplatValue<APFloat>();
   bool losesInfo = false;
   number.convert(APFloat::IEEEhalf(), APFloat::rmNearestTiesToEven, &losesInfo);
   return !losesInfo;

@@ -15,12 +15,16 @@
 #define SPYRE_LIB_DIALECT_SPYRE_TRANSFORMS_L1_EXACTARGUMENTS_H
 
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
+#include "spyre/OpFunc/OpFuncTable.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace mlir::spyre {
+
+/// The table's record of \p op.
+const ::spyre::OpFuncInfo &getInfo(DeviceOpInterface op);
 
 /// f32 forms of a function's 16-bit values that are known exactly.
 class ExactArguments {

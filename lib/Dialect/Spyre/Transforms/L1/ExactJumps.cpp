@@ -14,7 +14,6 @@
 #include "ExactArguments.h"
 #include "spyre/Dialect/Spyre/Transforms/L1Builders.h"
 #include "spyre/Dialect/Spyre/Transforms/L1Passes.h"
-#include "spyre/OpFunc/OpFuncTable.h"
 
 #include <cmath>
 
@@ -184,9 +183,8 @@ void JumpRewriter::run() {
   SmallVector<DeviceOpInterface> ops;
   func.walk([&](DeviceOpInterface op) { ops.push_back(op); });
   for (DeviceOpInterface op : ops) {
-    StringRef name = op.getOpFuncName();
-    const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
-    if (!op.getResultTensor() || !(info->jumps || info->cancels) || !readsExactNumbers(op))
+    const ::spyre::OpFuncInfo &info = getInfo(op);
+    if (!op.getResultTensor() || !(info.jumps || info.cancels) || !readsExactNumbers(op))
       continue;
     // Rounding keeps zero and infinities.
     bool isKept = llvm::any_of(op.getInputs(), [](Value input) {
@@ -195,13 +193,13 @@ void JumpRewriter::run() {
     });
     bool hasNumber = llvm::any_of(op.getInputs(),
                                   [](Value input) { return getScalarConstant(input).has_value(); });
-    if (info->jumps && getTensorType(op.getResultTensor()).getElementType().isInteger(1)) {
+    if (info.jumps && getTensorType(op.getResultTensor()).getElementType().isInteger(1)) {
       if (!isKept)
         compare(op);
-    } else if (isHalfTensor(op.getResultTensor()) && (info->jumps || !hasNumber)) {
+    } else if (isHalfTensor(op.getResultTensor()) && (info.jumps || !hasNumber)) {
       // What the program computes in f32 is spyre-resolve-precision's to decide.
       // The difference of integers is one, as in what rounds towards zero.
-      computeInF32(op, info->keepsNumbers || llvm::all_of(op.getInputs(), isRounded));
+      computeInF32(op, info.keepsNumbers || llvm::all_of(op.getInputs(), isRounded));
     }
   }
   returnExact(cast<func::ReturnOp>(func.getBody().front().getTerminator()));

@@ -14,11 +14,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ExactArguments.h"
 #include "Precision.h"
 #include "spyre/Dialect/Spyre/Transforms/L1Builders.h"
 #include "spyre/Dialect/Spyre/Transforms/L1Passes.h"
 #include "spyre/Numerics/DL16.h"
-#include "spyre/OpFunc/OpFuncTable.h"
 
 #include <cmath>
 
@@ -72,11 +72,6 @@ struct WidenRangePass : mlir::spyre::impl::SpyreWidenRangeBase<WidenRangePass> {
   }
 };
 } // namespace
-
-static const ::spyre::OpFuncInfo &getInfo(DeviceOpInterface op) {
-  StringRef name = op.getOpFuncName();
-  return *::spyre::lookupOpFunc({name.data(), name.size()});
-}
 
 static bool isBFloat16(Value value) { return getTensorType(value).getElementType().isBF16(); }
 
