@@ -6,7 +6,8 @@
 #
 # Each program of a folder runs PyTorch code as users write it, compares with PyTorch and
 # prints what differs; its last line is OK, and its exit code 0, if nothing does. A
-# program whose name has `collective` in it runs as two processes. What PyTorch's own
+# program whose name has `collective` in it runs as two processes, each of which must print
+# it. What PyTorch's own
 # torch.compile does wrong, too, is listed with its reason in expected.json beside the
 # programs: exactly that must differ. What measures seconds is listed there as `apart` and
 # runs with --all only.
@@ -26,31 +27,42 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SECONDS = 900
 
 
+def get_texts(made, logs):
+    """What each process printed: files of their own where there are several, since lines of
+    processes that share a pipe run into each other."""
+    files = sorted(logs.rglob("stdout.log"))
+    return [file.read_text() for file in files] or [made.stdout]
+
+
 def run(program, expected):
     """(seconds, what is wrong or None)."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="spyre-programs-") as cache:
         environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "SPYRE_CACHE_DIR": cache, "OMP_NUM_THREADS": "1"}
         command = [sys.executable, "-W", "ignore"]
+        logs = pathlib.Path(cache) / "logs"
         if "collective" in program.name:
             command += ["-m", "torch.distributed.run", "--nproc-per-node", "2", "--rdzv-backend", "c10d"]
-            command += ["--rdzv-endpoint", "127.0.0.1:0"]
+            command += ["--rdzv-endpoint", "127.0.0.1:0", "--redirects", "3", "--log-dir", str(logs)]
         try:
             made = subprocess.run(
                 [*command, str(program)], env=environment, capture_output=True, text=True, timeout=SECONDS
             )
         except subprocess.TimeoutExpired:
             return time.monotonic() - began, f"not done after {SECONDS} s"
-    lines = made.stdout.strip().splitlines()
+        texts = [text.strip().splitlines() for text in get_texts(made, logs)]
+        errors = made.stderr + "".join(file.read_text() for file in sorted(logs.rglob("stderr.log")))
+    lines = [line for text in texts for line in text]
+    all_right = made.returncode == 0 and all(text and text[-1] == "OK" for text in texts)
     differ = [line for line in lines if "DIFFERS" in line]
     left = [line for line in differ if not any(line.startswith(known) for known in expected)]
     missing = [known for known in expected if not any(line.startswith(known) for line in differ)]
     if left or missing:
         text = "\n".join(left + [f"{known}: no longer differs" for known in missing])
-    elif differ or (made.returncode == 0 and lines and lines[-1] == "OK"):
+    elif differ or all_right:
         text = None
     else:
-        text = f"exit code {made.returncode}\n" + "\n".join(lines[-5:]) + made.stderr[-1500:]
+        text = f"exit code {made.returncode}\n" + "\n".join(lines[-5:]) + errors[-1500:]
     return time.monotonic() - began, text
 
 
