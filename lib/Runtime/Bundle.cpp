@@ -11,6 +11,7 @@
 
 #include "spyre/Runtime/Runtime.h"
 #include "spyre/SuperDSC/DescriptorJson.h"
+#include "spyre/SuperDSC/Standard.h"
 #include "spyre/Support/ReadFile.h"
 
 #include <algorithm>
@@ -78,7 +79,9 @@ Result<sdsc::Descriptor> readDescriptorFile(const std::string &directory, const 
   auto read = sdsc::readDescriptor(std::get<std::string>(text), "");
   if (auto *error = std::get_if<sdsc::ReadError>(&read))
     return Error{locate(file, error->where) + ": " + error->message};
-  return std::move(std::get<sdsc::Descriptor>(read));
+  auto &descriptor = std::get<sdsc::Descriptor>(read);
+  sdsc::padPartialSticks(descriptor);
+  return std::move(descriptor);
 }
 
 /// Reads \p files, on several threads if they are many: it is most of the time that a

@@ -405,6 +405,18 @@ int Emitter::getLabelStick(const EmitTensor &tensor) const {
   return injectedStick != -1 ? injectedStick : tensors[getReference()].stick;
 }
 
+/// Whether a cast's operand pads \p dim. The reference looks for the dim among the
+/// operand's device dims by its place in the operand's order, the virtual row counted,
+/// so that a lone stick dim of a tensor [sticks, lanes] is not padded. (A divided one is,
+/// for its slices to be whole sticks.)
+bool Emitter::padsCast(const EmitTensor &tensor, unsigned dim) const {
+  if (result.descriptor.dims[dim].numSlices > 1)
+    return true;
+  auto place = std::find(tensor.order.begin(), tensor.order.end(), dim);
+  return place != tensor.order.end() &&
+         place - tensor.order.begin() + 1 < ptrdiff_t(tensor.access.deviceSizes.size());
+}
+
 /// Gaps, then padded sizes: stick dims are rounded up to whole sticks, and the
 /// contraction of a matmul to the second operand's.
 bool Emitter::computePadding() {
@@ -439,6 +451,8 @@ bool Emitter::computePadding() {
     if (!pads)
       continue;
     for (unsigned dim = 0; dim < dims.size(); ++dim) {
+      if (facts.category == EmitCategory::Cast && !padsCast(tensors[i], dim))
+        continue;
       int64_t padded = roundUp(dims[dim].size, tensors[i].inStick[dim]);
       padding[dim] += padded - dims[dim].size;
       dims[dim].size = padded;
@@ -477,8 +491,10 @@ bool Emitter::checkSplits() {
       return fail("dim '" + dim.name + "' of size " + std::to_string(dim.size) + " has no " +
                   std::to_string(dim.numSlices) + " equal slices");
     dim.coreSize = dim.size / dim.numSlices;
+    // What a cast does not pad is not divided, and its last stick is a part of one.
+    bool isPart = facts.category == EmitCategory::Cast && dim.numSlices == 1;
     for (unsigned i = 0; i < tensors.size(); ++i)
-      if (tensors[i].scale[d] == 1 && dim.coreSize % tensors[i].inStick[d] != 0)
+      if (!isPart && tensors[i].scale[d] == 1 && dim.coreSize % tensors[i].inStick[d] != 0)
         return fail("a core gets " + std::to_string(dim.coreSize) + " elements of dim '" +
                         dim.name + "', which are no whole sticks of " +
                         std::to_string(tensors[i].inStick[d]),

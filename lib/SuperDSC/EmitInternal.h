@@ -96,6 +96,7 @@ private:
   bool orderTensors();
   bool computeScales();
   bool computePadding();
+  bool padsCast(const EmitTensor &tensor, unsigned dim) const;
   bool checkSplits();
   bool computeOwnDivisions();
   void computeLoopStrides();

@@ -263,7 +263,10 @@ DimCoordinate Emitter::makeCoordinate(const EmitTensor &in, unsigned dim,
     return coordinate;
   }
   coordinate.elemArr = 2;
-  fold(elements, isLane ? 1 : std::max<int64_t>(1, size / elements), "elem_arr_1");
+  // Whole sticks; of an index tensor, and of what a cast does not pad, the last may be a
+  // part of one and is not counted.
+  int64_t least = facts.category == EmitCategory::Cast ? 0 : 1;
+  fold(elements, isLane ? 1 : std::max(least, size / elements), "elem_arr_1");
   fold(isLane ? 0 : 1, elements, "elem_arr_0");
   return coordinate;
 }

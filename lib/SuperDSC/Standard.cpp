@@ -93,6 +93,69 @@ bool isGapPadding(const Descriptor &descriptor, const Tensor &tensor, const std:
   return gap < stickSize;
 }
 
+static bool isCast(const Descriptor &descriptor) {
+  const OpFuncInfo *info = lookupOpFunc(descriptor.opFunc);
+  return info && info->stickRule == StickRule::Cast;
+}
+
+bool mayEndInsideStick(const Descriptor &descriptor, const Tensor &tensor, const Dim &dim) {
+  return (tensor.indirection == Indirection::IndexTensor &&
+          dim.coreSize < getElementsPerStick(tensor.format)) ||
+         (dim.numSlices == 1 && isCast(descriptor));
+}
+
+void padPartialSticks(Descriptor &descriptor) {
+  if (!isCast(descriptor))
+    return;
+  auto roundUp = [](int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; };
+  for (Dim &dim : descriptor.dims) {
+    if (dim.numSlices != 1 || dim.size < 1)
+      continue;
+    // Elements of the dim in a stick of each tensor; 0 where it is in none.
+    std::vector<int64_t> inStick;
+    int64_t padded = dim.size;
+    for (const Tensor &tensor : descriptor.tensors) {
+      int64_t elements = 0;
+      for (const LayoutClass &layout : descriptor.layouts)
+        for (size_t i = 0; i < layout.stickDims.size() && i < layout.stickSizes.size(); ++i)
+          if (layout.label == tensor.label && layout.stickDims[i] == dim.name)
+            elements = layout.stickSizes[i];
+      inStick.push_back(elements);
+      if (elements > 0 && elements <= kStickInBytes)
+        padded = roundUp(padded, elements);
+    }
+    if (padded == dim.size)
+      continue;
+    for (size_t i = 0; i < inStick.size(); ++i) {
+      if (inStick[i] <= 0)
+        continue;
+      Tensor &tensor = descriptor.tensors[i];
+      auto entry = std::find_if(tensor.backGap.begin(), tensor.backGap.end(),
+                                [&](const auto &gap) { return gap.first == dim.name; });
+      int64_t gap = entry == tensor.backGap.end() || entry->second.empty() ? 0 : entry->second[0];
+      int64_t missing = roundUp(dim.size, inStick[i]) + gap - padded;
+      if (entry != tensor.backGap.end())
+        tensor.backGap.erase(entry);
+      size_t cores = tensor.component == Component::LX ? size_t(descriptor.numCores) : 1;
+      if (missing != 0)
+        tensor.backGap.push_back({dim.name, std::vector<int64_t>(cores, missing)});
+    }
+    // What counted a last part of a stick, or did not, counts whole sticks now.
+    for (size_t i = 0; i < inStick.size(); ++i)
+      for (DimCoordinate &coordinate : descriptor.tensors[i].coordinates) {
+        if (inStick[i] <= 0 || coordinate.dim != dim.name || coordinate.folds.size() != 5)
+          continue;
+        Fold &sticks = coordinate.folds[3];
+        int64_t whole = dim.size / inStick[i];
+        if (sticks.factor != whole && sticks.factor != roundUp(dim.size, inStick[i]) / inStick[i])
+          continue; // wrong already, which the rules of verification say
+        coordinate.folds[0].alpha = padded;
+        sticks.factor = padded / inStick[i];
+      }
+    dim.size = dim.coreSize = padded;
+  }
+}
+
 std::pair<bool, bool> getStandardMemories(const Tensor &tensor) {
   if (tensor.component == Component::LX)
     return {false, true};

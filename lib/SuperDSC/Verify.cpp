@@ -348,13 +348,6 @@ void Verifier::checkNegativeGap(unsigned index, const std::string &dim,
            position, dim);
 }
 
-/// Whether \p tensor may end with a part of a stick along \p dim: an index tensor of less
-/// than a stick a core.
-static bool mayEndInsideStick(const Tensor &tensor, const Dim &dim) {
-  return tensor.indirection == Indirection::IndexTensor &&
-         dim.coreSize < getElementsPerStick(tensor.format);
-}
-
 /// Rules 7, 8.
 void Verifier::checkScales(unsigned index) {
   const View &view = views[index];
@@ -371,7 +364,7 @@ void Verifier::checkScales(unsigned index) {
       if (layout.stickDims[k] == name)
         size = std::min<int64_t>(size * std::min<int64_t>(layout.stickSizes[k], 1 << 20), 1 << 20);
     if (size > 0 && d.dims[dim].coreSize % size != 0 &&
-        !mayEndInsideStick(d.tensors[index], d.dims[dim]))
+        !mayEndInsideStick(d, d.tensors[index], d.dims[dim]))
       report(8,
              "dim " + name + ": a core's " + str(d.dims[dim].coreSize) +
                  " elements are no multiple of the stick's " + str(size),
@@ -408,7 +401,7 @@ void Verifier::checkFolds(unsigned index, const DimCoordinate &coordinate) {
   // A last stick that is a part of one is counted, or it is not.
   int64_t perStick = coordinate.folds.back().factor;
   if (coordinate.folds.size() == 5 && perStick > 0 && d.dims[*dim].coreSize % perStick != 0 &&
-      mayEndInsideStick(d.tensors[index], d.dims[*dim])) {
+      mayEndInsideStick(d, d.tensors[index], d.dims[*dim])) {
     int64_t whole = d.dims[*dim].coreSize / perStick, sticks = coordinate.folds[3].factor;
     if (coordinate.folds[0].factor != d.dims[*dim].numSlices ||
         (sticks != whole && sticks != whole + 1))

@@ -39,6 +39,15 @@ std::vector<DimCoordinate> getStandardCoordinates(const Descriptor &descriptor,
 bool isGapPadding(const Descriptor &descriptor, const Tensor &tensor, const std::string &dim,
                   int64_t gap);
 
+/// A cast's dim that is no whole sticks (reference, second sheet, 3.4) as the other casts
+/// have it: padded to whole sticks of all operands, negative gaps where memory ends
+/// before that.
+void padPartialSticks(Descriptor &descriptor);
+
+/// Whether \p tensor may end with a part of a stick along \p dim: an index tensor of less
+/// than a stick a core, or an undivided dim of a cast.
+bool mayEndInsideStick(const Descriptor &descriptor, const Tensor &tensor, const Dim &dim);
+
 /// Which memories memOrg_ marks: (hbm, lx).
 std::pair<bool, bool> getStandardMemories(const Tensor &tensor);
 

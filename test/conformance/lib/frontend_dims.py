@@ -66,6 +66,11 @@ class Described:
     def dim(self, name):
         return next(dim for dim in self.dims if dim.name == name)
 
+    @property
+    def has_partial_sticks(self):
+        """A cast's sticks are counted where they are whole (second sheet, 3.4, rule 4)."""
+        return self.function in CASTS
+
     def cores(self):
         return math.prod(dim.split for dim in self.dims)
 
@@ -294,6 +299,8 @@ class Builder:
             if tensor.stick is None:
                 continue
             dim = self.dim(tensor.stick)
+            if self.function in CASTS and tensor.order.index(dim.name) + 1 >= len(tensor.access.sizes):
+                continue  # second sheet, 3.4, rule 3
             size = round_up(dim.size, tensor.access.elements)
             if size != dim.size:
                 padded[dim.name] = padded.get(dim.name, 0) + size - dim.size
@@ -322,7 +329,8 @@ class Builder:
             if dim.size % dim.split:
                 raise Unknown(f"{dim.split} slices of a dim of {dim.size}")
             for tensor in self.tensors:
-                if tensor.label_stick == dim.name and tensor.scale[dim.name] == 1:
+                partial = self.function in CASTS and dim.split == 1
+                if tensor.label_stick == dim.name and tensor.scale[dim.name] == 1 and not partial:
                     if dim.size // dim.split % tensor.access.elements:
                         raise Unknown("slices that are no whole sticks")
 

@@ -62,7 +62,7 @@ def coordinate_info(described, tensor, name):
         alphas = [elements, 0, 0, elements, 0]
         labels = [(1, "core_fold"), (1, "corelet_fold"), (1, "row_fold"), (1, "elem_arr_1"), (elements, "elem_arr_0")]
     else:
-        if scale != 1 or size % elements:
+        if scale != 1 or size % elements and not described.has_partial_sticks:
             raise Unknown("a stick dim whose slice is no whole sticks")
         alphas = [size, 0, 0, elements, 1]
         labels = [(slices, "core_fold"), (1, "corelet_fold"), (1, "row_fold")]
