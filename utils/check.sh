@@ -44,13 +44,16 @@ conformance=$SPYRE_ROOT/test/conformance
 python=$(spyre_python)
 llvm_bin=$(spyre_llvm_bin)
 
+# Tests are spread over processes one by one, as a few take most of the time.
+pytest="\"$python\" -m pytest -q -p no:cacheprovider -n $SPYRE_JOBS --dist worksteal"
+
 # name | quick or long | how totals are printed | command
 parts() {
   cat <<TABLE
 lit|quick|lit|$llvm_bin/lit -sv "$SPYRE_ROOT/test" --param build="$SPYRE_BUILD" --param llvm_tools="$llvm_bin" --param python="$python" -j $SPYRE_JOBS
 unit|quick|ctest|ctest --test-dir "$SPYRE_BUILD" --output-on-failure -j $SPYRE_JOBS
-runners|quick|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance" --ignore="$conformance/test_bad_input.py" --ignore="$conformance/test_failed_writes.py" --ignore="$conformance/test_outcomes_of_sets.py" --ignore="$conformance/test_outcomes_of_calls.py"
-bad-input|quick|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance/test_bad_input.py" "$conformance/test_failed_writes.py"
+runners|quick|pytest|$pytest "$conformance" --ignore="$conformance/test_bad_input.py" --ignore="$conformance/test_failed_writes.py" --ignore="$conformance/test_outcomes_of_sets.py" --ignore="$conformance/test_outcomes_of_calls.py"
+bad-input|quick|pytest|$pytest "$conformance/test_bad_input.py" "$conformance/test_failed_writes.py"
 fuzz|quick|summary|"$python" "$SPYRE_ROOT/test/fuzz/mutate.py" --count 250
 fuzz-targets|quick|summary|"$python" "$SPYRE_ROOT/test/fuzz/run_targets.py" --build "$SPYRE_BUILD" --runs 20000 --seconds 20 --artifacts "$logs/fuzz"
 precision|quick|summary|"$python" "$SPYRE_ROOT/test/fuzz/precision.py" --count 50
@@ -71,21 +74,21 @@ tier1-O2-cores1|long|summary|"$python" "$conformance/programs.py" "$data/models"
 tier2-O2|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2
 tier2-O0|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O0
 tier2-O2-cores1|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2 --cores 1
-outcomes|long|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance/test_outcomes_of_sets.py"
-calls|long|pytest|"$python" -m pytest -q -p no:cacheprovider "$conformance/test_outcomes_of_calls.py"
-torch-graphs|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/torch_graphs.py" --seed 1000 --count 40
+outcomes|long|pytest|$pytest "$conformance/test_outcomes_of_sets.py"
+calls|long|pytest|$pytest "$conformance/test_outcomes_of_calls.py"
+torch-graphs|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/torch_graphs.py" --seed 1000 --count 40 --jobs $SPYRE_JOBS
 constants|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/constants.py" --seed 1000 --count 60 --jobs $SPYRE_JOBS
-exact-jumps|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/exact_jumps.py" --seed 1000 --count 40
-user-programs|long|summary|"$python" "$conformance/user_programs.py" "$data/bugs2"
-torch-state|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/torch_state.py" --seed 1 --count 40
-torch-weights|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/torch_weights.py" --seed 1 --count 20
+exact-jumps|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/exact_jumps.py" --seed 1000 --count 40 --jobs $SPYRE_JOBS
+user-programs|long|summary|"$python" "$conformance/user_programs.py" "$data/bugs2" --jobs $SPYRE_JOBS
+torch-state|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/torch_state.py" --seed 1 --count 40 --jobs $SPYRE_JOBS
+torch-weights|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/torch_weights.py" --seed 1 --count 20 --jobs $SPYRE_JOBS
 torch-processes|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/torch_processes.py" --seed 1 --count 25
 layers|long|summary|"$python" "$SPYRE_ROOT/test/e2e/generate_layers.py" --count 200 --jobs $SPYRE_JOBS --out "$logs/layers" --run --no-host --jobs $SPYRE_JOBS
 TABLE
-  echo "python|quick|pytest|\"$python\" -m pytest -q -p no:cacheprovider \"$SPYRE_ROOT/python/test\" --ignore=\"$SPYRE_ROOT/python/test/test_transformers.py\""
-  echo "transformers|long|pytest|\"$python\" -m pytest -q -p no:cacheprovider \"$SPYRE_ROOT/python/test/test_transformers.py\""
+  echo "python|quick|pytest|$pytest \"$SPYRE_ROOT/python/test\" --ignore=\"$SPYRE_ROOT/python/test/test_transformers.py\""
+  echo "transformers|long|pytest|$pytest \"$SPYRE_ROOT/python/test/test_transformers.py\""
   if compgen -G "$SPYRE_ROOT/test/e2e/test_*.py" >/dev/null; then
-    echo "e2e|quick|pytest|\"$python\" -m pytest -q -p no:cacheprovider \"$SPYRE_ROOT/test/e2e\""
+    echo "e2e|quick|pytest|$pytest \"$SPYRE_ROOT/test/e2e\""
   fi
 }
 

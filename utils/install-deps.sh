@@ -15,7 +15,7 @@ usage() {
   cat <<'TEXT'
 usage: utils/install-deps.sh [--torch] [--transformers] [--format]
 
-Installs missing Debian packages, and the Python packages numpy, pytest and nanobind into
+Installs missing Debian packages, and the Python packages numpy, pytest, pytest-xdist and nanobind into
 the active virtual environment or .venv.
 
   --torch          also PyTorch (CPU) and torch-mlir, for tests that export programs
@@ -115,7 +115,7 @@ sys.exit(0 if len(sys.argv) < 3 or version.split("+")[0] == sys.argv[2] else 1)
 PY
 }
 
-wanted=(numpy pytest nanobind)
+wanted=(numpy pytest pytest-xdist nanobind)
 [ "$torch" = 1 ] && wanted+=(packaging) # torch-mlir needs it and is installed without its dependencies
 [ "$format" = 1 ] && wanted+=(ruff)
 needed=()

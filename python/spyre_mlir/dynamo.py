@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import operator
 import threading
 import warnings
 
@@ -78,27 +79,35 @@ def _decompositions():
 
     aten = torch.ops.aten
     table = dict(decomposition_table())
-    for packet in (aten.native_layer_norm, aten.native_group_norm, aten.addmm, aten.baddbmm):
+    attention = aten._scaled_dot_product_flash_attention_for_cpu
+    for packet in (aten.native_layer_norm, aten.native_group_norm, aten.addmm, aten.baddbmm, attention):
         for name in packet.overloads():
             table.pop(getattr(packet, name), None)
-    attention = aten._scaled_dot_product_flash_attention_for_cpu
-    for overload, decomposition in torch._decomp.get_decompositions([attention]).items():
-        table[overload] = _laid_out_as_query(decomposition)
     return table
 
 
-def _laid_out_as_query(attention):
-    """PyTorch's decomposition has other strides than its kernel, so that views of the result that programs make would fail."""
+def _make_attention_whole(graph: torch.fx.Graph) -> None:
+    """PyTorch's kernel of attention gives more than its result; the operation that the compiler lowers as a whole does not.
 
-    @functools.wraps(attention)
-    def decomposition(query, *args, **kwargs):
-        result, *more = attention(query, *args, **kwargs)
-        strides = torch.empty_like(query).stride()
-        order = sorted(range(query.dim()), key=lambda dim: -strides[dim])
-        inverse = [order.index(dim) for dim in range(query.dim())]
-        return (result.permute(order).contiguous().permute(inverse), *more)
-
-    return decomposition
+    Decomposed it would be some 15 operations a layer, half of the time of tracing them, and have other strides than
+    the kernel's result, whose views would fail.
+    """
+    aten = torch.ops.aten
+    for node in graph.find_nodes(op="call_function", target=aten._scaled_dot_product_flash_attention_for_cpu.default):
+        if any(user.target is not operator.getitem or user.args[1] != 0 for user in node.users):
+            continue
+        given = dict(zip(("query", "key", "value", "dropout_p", "is_causal"), node.args)) | dict(node.kwargs)
+        arguments = [given[name] for name in ("query", "key", "value")]
+        arguments += [given.get("attn_mask"), given.get("dropout_p", 0.0), given.get("is_causal", False)]
+        with graph.inserting_before(node):
+            whole = graph.call_function(
+                aten.scaled_dot_product_attention.default, tuple(arguments), {"scale": given.get("scale")}
+            )
+        whole.meta = {**node.meta, "val": node.meta["val"][0]}
+        for user in list(node.users):
+            user.replace_all_uses_with(whole)
+            graph.erase_node(user)
+        graph.erase_node(node)
 
 
 def _is_symbolic(value) -> bool:
@@ -167,6 +176,7 @@ def _compile_graph(options, graph, example_inputs):
     # The cache may have the first graphs and not the next: what the compiler takes is taken at once.
     _native.compiler()
     static = _static_positions()
+    _make_attention_whole(graph.graph)
     if any(map(_is_symbolic, example_inputs)) or any(_is_symbolic(node.meta.get("val")) for node in graph.graph.nodes):
         return make_boxed_func(_PerSize(graph, options, static))
     return make_boxed_func(_compile_static(graph, graph.graph, options, static))

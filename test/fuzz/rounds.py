@@ -9,7 +9,11 @@
 
 import argparse
 import collections
+import concurrent.futures
+import functools
+import itertools
 import logging
+import multiprocessing
 import pathlib
 import sys
 import time
@@ -81,15 +85,40 @@ def close(outcomes, began):
     return 1 if failed else 0
 
 
-def run(judge, doc):
-    """judge(seed): (text, what is wrong or None, "passed", "failed" or why the case says nothing)."""
-    options = parser(doc).parse_args()
+def _start():
+    """Makes a process ready to judge."""
     import spyre_mlir.dynamo  # noqa: F401
 
     quiet()
+
+
+def _judged(judge, options):
+    """(seed, what judge says of it), in the order of seeds."""
+    if options.jobs == 1:
+        _start()
+        yield from ((seed, judge(seed)) for seed in seeds(options))
+        return
+    left = seeds(options)
+    context = multiprocessing.get_context("spawn")  # threads do not live on in a fork
+    with concurrent.futures.ProcessPoolExecutor(options.jobs, context, _start) as pool:
+        # In batches, as the time may be up.
+        while batch := list(itertools.islice(left, 8 * options.jobs)):
+            yield from zip(batch, pool.map(judge, batch))
+
+
+def run(judge, doc, **numbers):
+    """judge(seed, ...): (text, what is wrong or None, "passed", "failed" or why the case says nothing).
+
+    numbers: its further arguments, each an option: (default, help).
+    """
+    made = parser(doc)
+    made.add_argument("--jobs", type=int, default=1, help="processes")
+    for name, (default, text) in numbers.items():
+        made.add_argument("--" + name, type=int, default=default, help=text)
+    options = made.parse_args()
+    judge = functools.partial(judge, **{name: getattr(options, name) for name in numbers})
     outcomes, began = collections.Counter(), time.monotonic()
-    for seed in seeds(options):
-        text, wrong, outcome = judge(seed)
+    for seed, (text, wrong, outcome) in _judged(judge, options):
         outcomes[outcome] += 1
         if options.print:
             print(text)

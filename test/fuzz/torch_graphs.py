@@ -442,35 +442,5 @@ def judge(seed, steps):
     return text, None, "passed"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=0, help="of the first case")
-    parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--steps", type=int, default=9, help="most lines of a module")
-    parser.add_argument("--seconds", type=float, default=0, help="stop then")
-    parser.add_argument("--print", action="store_true", help="all programs, not just those that fail")
-    options = parser.parse_args()
-    import spyre_mlir.dynamo  # noqa: F401
-
-    torch.set_num_threads(1)
-    logging.getLogger("torch").setLevel(logging.CRITICAL)
-    warnings.simplefilter("ignore")
-    outcomes, began = {}, time.monotonic()
-    for seed in range(options.seed, options.seed + options.count):
-        if options.seconds and time.monotonic() - began > options.seconds:
-            break
-        text, wrong, outcome = judge(seed, options.steps)
-        outcomes[outcome] = outcomes.get(outcome, 0) + 1
-        if options.print:
-            print(text)
-        if wrong:
-            print(f"# --- seed {seed}: {wrong}".replace("\n", "\n# ") + f"\n{text}", flush=True)
-    passed, failed = outcomes.pop("passed", 0), outcomes.get("failed", 0)
-    print(", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()) if outcome != "failed"))
-    print(f"{time.monotonic() - began:.0f} s")
-    print(f"{passed} passed, {failed} failed, {sum(outcomes.values()) - failed} skipped")
-    return 1 if outcomes.get("failed") else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(rounds.run(judge, __doc__, steps=(9, "most lines of a module")))
