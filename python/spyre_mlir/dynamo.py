@@ -97,12 +97,13 @@ def _make_attention_whole(graph: torch.fx.Graph) -> None:
         if any(user.target is not operator.getitem or user.args[1] != 0 for user in node.users):
             continue
         given = dict(zip(("query", "key", "value", "dropout_p", "is_causal"), node.args)) | dict(node.kwargs)
-        arguments = [given[name] for name in ("query", "key", "value")]
-        arguments += [given.get("attn_mask"), given.get("dropout_p", 0.0), given.get("is_causal", False)]
+        operands = [given[name] for name in ("query", "key", "value")]
+        arguments = [*operands, given.get("attn_mask"), given.get("dropout_p", 0.0), given.get("is_causal", False)]
+        # The kernel reads a head of the keys for several of the query without being told.
+        heads = {operand.meta["val"].shape[-3] for operand in operands}
+        options = {"scale": given.get("scale"), "enable_gqa": len(heads) > 1}
         with graph.inserting_before(node):
-            whole = graph.call_function(
-                aten.scaled_dot_product_attention.default, tuple(arguments), {"scale": given.get("scale")}
-            )
+            whole = graph.call_function(aten.scaled_dot_product_attention.default, tuple(arguments), options)
         whole.meta = {**node.meta, "val": node.meta["val"][0]}
         for user in list(node.users):
             user.replace_all_uses_with(whole)

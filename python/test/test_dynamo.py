@@ -356,6 +356,30 @@ def test_attention_has_the_strides_of_pytorchs_kernel():
 
 
 @torch.no_grad()
+@pytest.mark.parametrize("heads", [4, 2, 1], ids=["a head each", "two share a head", "all share a head"])
+@pytest.mark.parametrize("mask", [None, "causal", "lower", "scores"])
+def test_attention_is_one_operation(heads, mask):
+    more = {
+        None: {},
+        "causal": {"is_causal": True},
+        "lower": {"attn_mask": torch.ones(24, 24).tril().bool()},
+        "scores": {"attn_mask": torch.randn(2, 1, 24, 24).half(), "scale": 0.2},
+    }[mask]
+
+    def attention(q, k, v):
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v, enable_gqa=True, **more).transpose(1, 2)
+
+    q, (k, v) = torch.randn(2, 4, 24, 64).half(), torch.randn(2, 2, heads, 24, 64).half()
+    dynamo.reset_summaries()
+    got, wanted = compiled(attention)(q, k, v), attention(q, k, v)
+    close(got, wanted)
+    assert got.stride() == wanted.stride()
+    (placement,) = dynamo.summaries()
+    # Beside it are conversions of the mask and the transposition.
+    assert placement.host_nodes <= 1 and placement.device_nodes <= 6, placement
+
+
+@torch.no_grad()
 def test_strides_of_empty_results():
     got = compiled(lambda x: torch.relu(x) * 2)(torch.zeros(0, 64).half())
     assert got.shape == (0, 64) and got.stride() == (64, 1)

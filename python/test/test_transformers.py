@@ -23,7 +23,8 @@ import python_transformers  # noqa: E402
 import spyre_mlir.dynamo as dynamo  # noqa: E402
 import transformers_models as models  # noqa: E402
 
-LEAST_ON_DEVICE = {"float16": 0.85, "bfloat16": 0.85, "float32": 0.8}  # of the operations of every model
+# Of the operations of every model; attention in float32, whose matmuls have no device form, is one of the host.
+LEAST_ON_DEVICE = {"float16": 0.85, "bfloat16": 0.85, "float32": 0.75}
 
 
 @pytest.fixture(autouse=True)

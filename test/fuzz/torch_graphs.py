@@ -15,13 +15,10 @@
 # case is a function of its seed number alone; one that fails is printed as a program.
 """Fuzz test of the Python front ends against PyTorch itself."""
 
-import argparse
-import logging
 import pathlib
 import random
 import sys
 import tempfile
-import time
 import traceback
 import warnings
 
@@ -29,8 +26,8 @@ import torch
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "conformance"))
-sys.path.insert(0, str(HERE.parent.parent / "python"))
 
+import rounds  # noqa: E402
 from lib import tolerance  # noqa: E402
 
 NARROW = {"H": torch.float16, "B": torch.bfloat16, "F": torch.float32}
