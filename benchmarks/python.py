@@ -98,7 +98,7 @@ with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():
     imported = time.perf_counter()
 before = peak()
 stats = {}
-_compile.compile_text(exported.text, make({"cache": False}), range(len(exported.weights)), exported.located,
+_compile.compile_text(exported.text, make({"cache": False}), range(len(exported.weight_names)), exported.located,
                       lambda directory: stats.update(directory.stats))
 ended = time.perf_counter()
 print(json.dumps({"import_s": imported - began, "compile_s": ended - imported, "total_s": ended - began,

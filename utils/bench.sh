@@ -26,6 +26,9 @@ machine is busy (load above 1) the figures are printed but not judged.
             NumPy on two threads, and its memory; judged against fixed limits
   python    calls from Python on the null device, start from the cache, and
             host-device conversion beside a memory copy; judged against fixed limits
+  guards    what a call pays to notice changed weights, beside reading the memory
+  exact     traffic and modelled time of exact f16 arguments (the machine does not
+            matter)
   clock     the emulator's clock beside every published figure of the device
             (the machine does not matter)
 
@@ -40,6 +43,8 @@ compile|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/compile.py" --build "$SPYRE_BU
 plans|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/plans.py" --build "$SPYRE_BUILD"
 emulator|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/emulator.py" --build "$SPYRE_BUILD"
 python|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/python.py" --build "$SPYRE_BUILD"
+guards|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/guards.py"
+exact|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/exact_arguments.py" --build "$SPYRE_BUILD"
 clock|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/clock.py" --build "$SPYRE_BUILD"
 TABLE
 }
@@ -56,7 +61,8 @@ for word in "$@"; do
   esac
 done
 
-"$SPYRE_ROOT/utils/install-deps.sh"
+# The whole Granite model and the guards are of PyTorch.
+"$SPYRE_ROOT/utils/install-deps.sh" --torch
 spyre_build
 status=0
 parts=$(mktemp -d)
