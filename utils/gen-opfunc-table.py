@@ -58,7 +58,9 @@ class Table:
             sys.exit(f"error: {name} is specified but has no form")
         for form in self.forms(op):
             if len(form["inputFormats"]) != op["numInputs"]:
-                sys.exit(f"error: a form of {name} has {len(form['inputFormats'])} inputs, the record {op['numInputs']}")
+                sys.exit(
+                    f"error: a form of {name} has {len(form['inputFormats'])} inputs, the record {op['numInputs']}"
+                )
         if len(op["requiredTail"]) != op["numInputs"]:
             sys.exit(f"error: {name} states {len(op['requiredTail'])} required tails for {op['numInputs']} inputs")
         tail = self.resolve(op["producedTail"])
@@ -111,7 +113,10 @@ def write_table(table):
             ("constants", array(lines, f"k{cpp}Constants", "std::string_view", [quote(c) for c in op["constants"]])),
             ("forms", array(lines, f"k{cpp}Forms", "OpFuncForm", forms)),
             ("stickRule", f"StickRule::{op['stickRule']}"),
-            ("requiredTails", array(lines, f"k{cpp}Tails", "TailState", [f"TailState::{t}" for t in op["requiredTail"]])),
+            (
+                "requiredTails",
+                array(lines, f"k{cpp}Tails", "TailState", [f"TailState::{t}" for t in op["requiredTail"]]),
+            ),
             ("maskTail", f"TailState::{op['maskTail']}" if op["maskTail"] else "std::nullopt"),
             ("tailRule", f"TailRule::{tail['rule']}"),
             ("tailMap", array(lines, f"k{cpp}TailMap", "TailState", [f"TailState::{t}" for t in tail["map"]])),

@@ -406,9 +406,12 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
     ::spyre::compiler::buildL3Stage(pm, lower, /*hasBuffers=*/level == 3);
     pm.addPass(mlir::spyre::createSpyreVerifyProvenance(provenance));
   };
+  using ::spyre::compiler::HostNumbers;
+  HostNumbers numbers = level != 1 || !options.exactArguments ? HostNumbers::Rounded
+                        : options.exactResults                ? HostNumbers::ExactResults
+                                                              : HostNumbers::Exact;
   FailureOr<::spyre::compiler::ProgramGraph> split =
-      ::spyre::compiler::splitProgram(std::move(module), isSplit,
-                                      /*freeFormats=*/level == 1 && options.exactArguments);
+      ::spyre::compiler::splitProgram(std::move(module), isSplit, numbers);
   if (failed(split))
     return failure();
   graph = std::move(*split);

@@ -47,6 +47,10 @@ spyre::compiler::CompileFlags::CompileFlags(cl::OptionCategory &category)
                      cl::desc("f16 arguments are f32 on the device where the bit decides that its "
                               "16-bit format lacks (default true)"),
                      cl::init(true), cl::cat(category)),
+      exactResults("exact-results",
+                   cl::desc("Operations elsewhere may decide by the results' f16 numbers: those "
+                            "of arguments stay exact where they were chosen, too"),
+                   cl::cat(category)),
       provenance("superdsc-provenance",
                  cl::desc("Descriptors name the operation and place they came from (default true; "
                           "form 2026-08 only)"),
@@ -108,6 +112,7 @@ spyre::compiler::makeOptions(const CompileFlagValues &flags) {
   options.superdscForm = flags.form;
   options.superdscProvenance = flags.provenance;
   options.exactArguments = flags.exactArguments;
+  options.exactResults = flags.exactResults;
   options.host = flags.host == "none"  ? HostPolicy::None
                  : flags.host == "any" ? HostPolicy::Any
                                        : HostPolicy::Table;
@@ -123,8 +128,9 @@ spyre::compiler::CompileFlags::getOptions() const {
   // 0 is what no flag means; asked for, it is no number of cores.
   if (cores.getNumOccurrences() && cores < 1)
     return "--cores=" + std::to_string(cores) + ": at least one core is needed";
-  auto options = makeOptions({optLevel, cores, target, form, device, dumpStages, report, weights,
-                              host, pretty, reportSeconds, provenance, exactArguments});
+  auto options =
+      makeOptions({optLevel, cores, target, form, device, dumpStages, report, weights, host, pretty,
+                   reportSeconds, provenance, exactArguments, exactResults});
   if (auto *made = std::get_if<CompileOptions>(&options))
     made->configure = [](mlir::PassManager &pm) {
       mlir::applyDefaultTimingPassManagerCLOptions(pm);

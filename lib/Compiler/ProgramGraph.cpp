@@ -107,12 +107,17 @@ static std::optional<runtime::HostArray> toHostArray(const std::string &name, Ty
   return runtime::HostArray{name, *dtype, {shape->begin(), shape->end()}};
 }
 
+/// "read": by an operation of the host, which may decide by the result's numbers.
+static Attribute getResultMark(Builder &b, bool isRead) {
+  return isRead ? Attribute(b.getStringAttr("read")) : b.getUnitAttr();
+}
+
 namespace {
 /// Reads the sequence of calls that a program is.
 class ProgramReader {
 public:
-  ProgramReader(ModuleOp module, func::FuncOp program, bool freeFormats)
-      : module(module), program(program), freeFormats(freeFormats) {}
+  ProgramReader(ModuleOp module, func::FuncOp program, HostNumbers numbers)
+      : module(module), program(program), numbers(numbers) {}
 
   FailureOr<ProgramGraph> read();
 
@@ -137,7 +142,7 @@ private:
 
   ModuleOp module;
   func::FuncOp program;
-  bool freeFormats;
+  HostNumbers numbers;
   ProgramGraph graph;
   llvm::DenseMap<Value, std::string> names;
   llvm::StringMap<size_t> bundles;
@@ -192,15 +197,14 @@ void ProgramReader::markHostValues(func::CallOp call, func::FuncOp callee, bool 
       callee.setArgAttr(i, mlir::spyre::kOnHostAttr, b.getUnitAttr());
   }
   for (auto [i, result] : llvm::enumerate(call.getResults())) {
-    // "read": by an operation of the host, which may decide by its numbers.
     Attribute before = callee.getResultAttr(i, mlir::spyre::kOnHostAttr);
-    bool isRead = llvm::any_of(result.getUsers(), llvm::IsaPred<mlir::spyre::HostCallOp>) ||
+    bool isRead = numbers == HostNumbers::ExactResults ||
+                  llvm::any_of(result.getUsers(), llvm::IsaPred<mlir::spyre::HostCallOp>) ||
                   isa_and_nonnull<StringAttr>(before);
     if (llvm::any_of(result.getUsers(), llvm::IsaPred<func::CallOp>))
       callee.removeResultAttr(i, b.getStringAttr(mlir::spyre::kOnHostAttr));
     else if (isFirst || before)
-      callee.setResultAttr(i, mlir::spyre::kOnHostAttr,
-                           isRead ? Attribute(b.getStringAttr("read")) : b.getUnitAttr());
+      callee.setResultAttr(i, mlir::spyre::kOnHostAttr, getResultMark(b, isRead));
   }
 }
 
@@ -215,7 +219,7 @@ void ProgramReader::addBundleCall(func::CallOp call) {
     graph.bundles.push_back(bundle);
   }
   auto callee = *graph.bundles[entry->second]->getOps<func::FuncOp>().begin();
-  if (freeFormats)
+  if (numbers != HostNumbers::Rounded)
     markHostValues(call, callee, isNew);
   BundleCall launch{entry->second, {}, {}};
   for (auto [i, operand] : llvm::enumerate(call.getOperands())) {
@@ -354,20 +358,23 @@ FailureOr<ProgramGraph> ProgramReader::read() {
   return std::move(graph);
 }
 
-FailureOr<ProgramGraph> splitProgram(OwningOpRef<ModuleOp> module, bool isSplit, bool freeFormats) {
+FailureOr<ProgramGraph> splitProgram(OwningOpRef<ModuleOp> module, bool isSplit,
+                                     HostNumbers numbers) {
   func::FuncOp program;
   for (auto func : module->getOps<func::FuncOp>())
     if (func.isPublic())
       program = func;
   if (program && isSequenceOfCalls(program, isSplit))
-    return ProgramReader(*module, program, freeFormats).read();
+    return ProgramReader(*module, program, numbers).read();
   ProgramGraph graph;
   if (program) {
     Builder b(program.getContext());
-    for (unsigned i = 0; freeFormats && i < program.getNumArguments(); ++i)
+    bool isExact = numbers != HostNumbers::Rounded;
+    for (unsigned i = 0; isExact && i < program.getNumArguments(); ++i)
       program.setArgAttr(i, mlir::spyre::kOnHostAttr, b.getUnitAttr());
-    for (unsigned i = 0; freeFormats && i < program.getNumResults(); ++i)
-      program.setResultAttr(i, mlir::spyre::kOnHostAttr, b.getUnitAttr());
+    for (unsigned i = 0; isExact && i < program.getNumResults(); ++i)
+      program.setResultAttr(i, mlir::spyre::kOnHostAttr,
+                            getResultMark(b, numbers == HostNumbers::ExactResults));
     graph.name = program.getName().str();
     graph.results = makeNames("out", program.getNumResults());
     graph.calls.push_back(BundleCall{0, makeNames("in", program.getNumArguments()), graph.results});

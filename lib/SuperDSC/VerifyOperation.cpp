@@ -205,10 +205,10 @@ void Verifier::checkMatmul() {
   // matmul's dims go on, and so do views that the layouts take apart.
   if (preserved.size() > 2)
     warn(33, str(static_cast<int64_t>(preserved.size())) + " preserved dims " + join(preserved) +
-                   " (in input 1 and the output); two are the most");
+                 " (in input 1 and the output); two are the most");
   if (shared.size() > 2)
     warn(33, str(static_cast<int64_t>(shared.size())) + " dims without reuse " + join(shared) +
-                   " (in all operands); two are the most");
+                 " (in all operands); two are the most");
   if (reduction.size() != 1 || generated.size() != 1)
     return;
   const std::string &k = reduction[0], &n = generated[0];

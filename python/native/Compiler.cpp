@@ -106,9 +106,10 @@ nb::tuple compile(nb::str text, const std::string &name, const std::string &dire
                   const std::string &form, const std::vector<unsigned> &weights,
                   const std::vector<std::vector<int64_t>> &inputShapes, bool pretty,
                   const std::string &report, const std::string &dumpStages, const std::string &host,
-                  bool exactArguments) {
+                  bool exactArguments, bool exactResults) {
   CompileFlagValues flags;
   flags.exactArguments = exactArguments;
+  flags.exactResults = exactResults;
   flags.optLevel = optLevel;
   flags.cores = cores;
   flags.device = device;
@@ -160,5 +161,6 @@ NB_MODULE(_compiler, m) {
         "cores"_a = 0, "device"_a = "spyre", "target"_a = "superdsc", "form"_a = "2026-08",
         "weights"_a = std::vector<unsigned>(),
         "input_shapes"_a = std::vector<std::vector<int64_t>>(), "pretty"_a = false, "report"_a = "",
-        "dump_stages"_a = "", "host"_a = "table", "exact_arguments"_a = true);
+        "dump_stages"_a = "", "host"_a = "table", "exact_arguments"_a = true,
+        "exact_results"_a = false);
 }

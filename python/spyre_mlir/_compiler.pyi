@@ -30,4 +30,5 @@ def compile(
     dump_stages: str = "",
     host: str = "table",
     exact_arguments: bool = True,
+    exact_results: bool = False,
 ) -> tuple[bool, list[Message], str]: ...

@@ -29,6 +29,8 @@ class Options:
     host: who computes what the device cannot: "torch" (PyTorch's own kernels; without PyTorch, as "table"),
     "table" (the runtime's functions only; the rest is refused), "none" (all of it is refused).
     exact_arguments: float16 arguments are float32 on the device where their last bit decides.
+    exact_results: so are results that were chosen among them or scaled (relu, maximum, x * 2), as what reads them
+    may decide by that bit; torch.compile has it always, since the next graph may.
     weights: how a weight that was written to is noticed where PyTorch counts no change of it (writes through
     `.data`, memory shared with NumPy, tensors of inference mode): "checked" (its bytes are summed before each
     call), "sampled" (64 words of it are), "versions" (not at all, but by refresh_weights()).
@@ -46,6 +48,7 @@ class Options:
     superdsc_form: str = "2026-08"
     host: str = "torch"
     exact_arguments: bool = True
+    exact_results: bool = False
     weights: str = "checked"
     report: str = ""
     dump_stages: str = ""
@@ -98,6 +101,7 @@ class Options:
             "target": self.target,
             "form": self.superdsc_form,
             "exact_arguments": self.exact_arguments,
+            "exact_results": self.exact_results,
             "host": "any" if self.has_torch() else "none" if self.host == "none" else "table",
         }
 

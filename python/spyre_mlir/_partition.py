@@ -156,8 +156,6 @@ def _why_not(node) -> str | None:
     return None
 
 
-
-
 class _Part(torch.nn.Module):
     """A program in place of a part of the graph. Weights are bound when they are first seen.
 
@@ -193,7 +191,9 @@ class _Part(torch.nn.Module):
         from ._program import Convention
 
         names = [f"weight {i}" for i in range(len(self.weights))]
-        return _open(self.directory, self.options, Convention(names), FixedWeights(tensors), host=self._compute, note=self.note)
+        return _open(
+            self.directory, self.options, Convention(names), FixedWeights(tensors), host=self._compute, note=self.note
+        )
 
     def _compute(self, weights, inputs):
         """The part by PyTorch."""
@@ -258,7 +258,8 @@ class PartitionedGraph:
     """
 
     def __init__(self, module: torch.nn.Module, graph: torch.fx.Graph, options: Options, static=frozenset()):
-        self.options = options
+        # What PyTorch runs between programs and graphs may decide by a result's last bit.
+        self.options = dataclasses.replace(options, exact_results=True)
         self.placement = Placement()
         self.attributes = {node.target: attribute(module, node.target) for node in graph.find_nodes(op="get_attr")}
         views = _give_results_views(graph)

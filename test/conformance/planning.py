@@ -20,8 +20,9 @@ import re
 import sys
 import threading
 
-from lib import harness
 from lib.harness import Case, UsageError
+
+from lib import harness
 
 CORES = 32
 SPAN_LIMIT = 256 << 20
@@ -287,13 +288,9 @@ class Ratios:
             mean = math.exp(sum(map(math.log, finite)) / len(finite)) if finite else 1.0
             less, more = sum(r < 1 - 1e-9 for r in ratios), sum(r > 1 + 1e-9 for r in ratios)
             equal = len(ratios) - less - more
-            print(
-                f"{kind:34} {len(pairs):5} {less:5} {equal:5} {more:5} {mean:8.3f} {max(ratios):6.3f}", file=out
-            )
+            print(f"{kind:34} {len(pairs):5} {less:5} {equal:5} {more:5} {mean:8.3f} {max(ratios):6.3f}", file=out)
         if self.divisions:
-            print(
-                f"divisions: {self.divisions}; the fast heuristic's equal the reference's: {self.equal}", file=out
-            )
+            print(f"divisions: {self.divisions}; the fast heuristic's equal the reference's: {self.equal}", file=out)
 
 
 def make_judge(options, tools, ratios):

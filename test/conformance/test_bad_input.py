@@ -23,8 +23,9 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from lib import harness  # noqa: E402
 from lib.built import DATA, MODELS, tool  # noqa: E402
+
+from lib import harness  # noqa: E402
 
 BUNDLE = DATA / "superdsc" / "bundles" / "small" / "hint_softmax_m4_64x128"
 
@@ -74,7 +75,10 @@ UNARY = "func.func @main(%x: !torch.vtensor{0}) -> !torch.vtensor{0} {{\n  retur
         ("func.func @main(", ["1:16: error: expected non-function type"]),
         (
             "func.func @main() { torch.aten.add.Tensor }",
-            ["1:1: error: 'main' cannot be compiled: 1 operation is not supported", "1:21: note: torch.aten.add.Tensor () -> (): it has no result"],
+            [
+                "1:1: error: 'main' cannot be compiled: 1 operation is not supported",
+                "1:21: note: torch.aten.add.Tensor () -> (): it has no result",
+            ],
         ),
         (
             add_program("4,64", operation="aten.no_such_op"),
@@ -103,7 +107,9 @@ UNARY = "func.func @main(%x: !torch.vtensor{0}) -> !torch.vtensor{0} {{\n  retur
         (UNARY.format(""), ["1:1: note: argument #0: !torch.vtensor: has no known rank"]),
         (
             add_program("1048576,1048576"),
-            ["1:1: error: L2-5: a tensor of type 'tensor<1048576x1048576xf16>' does not fit in the device memory of 137438953472 bytes"],
+            [
+                "1:1: error: L2-5: a tensor of type 'tensor<1048576x1048576xf16>' does not fit in the device memory of 137438953472 bytes"
+            ],
         ),
         (
             add_program("4611686018427387904,4"),
@@ -111,9 +117,24 @@ UNARY = "func.func @main(%x: !torch.vtensor{0}) -> !torch.vtensor{0} {{\n  retur
         ),
         (add_program("9223372036854775808,4"), ["1:"]),
         ("", ["0:0: error: a program is a module with one public function; this one has 0"]),
-        (add_program("4,4") + add_program("4,4").replace("@main", "@other"), ["0:0: error: a program is a module with one public function; this one has 2"]),
+        (
+            add_program("4,4") + add_program("4,4").replace("@main", "@other"),
+            ["0:0: error: a program is a module with one public function; this one has 2"],
+        ),
     ],
-    ids=["syntax", "malformed", "unknown-operation", "element-type", "dynamic", "unranked", "too-large", "overflow", "no-int64", "empty", "two"],
+    ids=[
+        "syntax",
+        "malformed",
+        "unknown-operation",
+        "element-type",
+        "dynamic",
+        "unranked",
+        "too-large",
+        "overflow",
+        "no-int64",
+        "empty",
+        "two",
+    ],
 )
 def test_bad_program(tmp_path, text, messages):
     source = tmp_path / "program.mlir"
@@ -129,7 +150,11 @@ def test_bad_program(tmp_path, text, messages):
 
 @pytest.mark.parametrize(
     "text",
-    ["#m = affine_map<(d0) -> (" + "(" * 100000, "func.func @main() attributes {a = " + "[" * 100000, "func.func @main(%x: " + "tuple<" * 100000],
+    [
+        "#m = affine_map<(d0) -> (" + "(" * 100000,
+        "func.func @main() attributes {a = " + "[" * 100000,
+        "func.func @main(%x: " + "tuple<" * 100000,
+    ],
     ids=["map", "attribute", "type"],
 )
 def test_program_that_nests_too_deep(tmp_path, text):
@@ -140,7 +165,12 @@ def test_program_that_nests_too_deep(tmp_path, text):
     refuses(pattern, tool("spyre-translate"), "--sdsc-to-bundle", source, "-o", tmp_path / "out")
     (tmp_path / "bundle").mkdir()
     shutil.move(source, tmp_path / "bundle" / "bundle.mlir")
-    refuses(r"bundle\.mlir:1:\d+: error: nested deeper than 256 levels", tool("spyre-translate"), "--explain", tmp_path / "bundle")
+    refuses(
+        r"bundle\.mlir:1:\d+: error: nested deeper than 256 levels",
+        tool("spyre-translate"),
+        "--explain",
+        tmp_path / "bundle",
+    )
 
 
 def test_truncated_program(tmp_path):
@@ -213,11 +243,19 @@ def test_damaged_array_file(tmp_path):
     bad = tmp_path / "bad.npz"
     for length in (0, 10, len(whole) // 3, len(whole) - 30):
         bad.write_bytes(whole[:length])
-        refuses(rf"error: {re.escape(str(bad))}: not a \.npz file", spyre_run, MODELS / "add_32x96.mlir", "--inputs", bad)
+        refuses(
+            rf"error: {re.escape(str(bad))}: not a \.npz file", spyre_run, MODELS / "add_32x96.mlir", "--inputs", bad
+        )
     data = bytearray(whole)
     data[len(whole) // 3] ^= 0x55
     bad.write_bytes(data)
-    refuses(rf"{re.escape(str(bad))}: member '\w+\.npy'.* (damaged|header)", spyre_run, MODELS / "add_32x96.mlir", "--inputs", bad)
+    refuses(
+        rf"{re.escape(str(bad))}: member '\w+\.npy'.* (damaged|header)",
+        spyre_run,
+        MODELS / "add_32x96.mlir",
+        "--inputs",
+        bad,
+    )
 
 
 @pytest.mark.parametrize("flag", ["--inputs", "--expect"])
@@ -280,10 +318,16 @@ def test_corrupt_descriptors_never_crash(bundle):
 def test_descriptor_outside_of_the_folder(bundle, name):
     lines = (bundle / "bundle.mlir").read_text().replace('"sdsc_1.json"', json.dumps(name))
     (bundle / "bundle.mlir").write_text(lines)
-    (line,) = [i for i, text in enumerate(lines.splitlines(), 1) if f"sdsc_filename={json.dumps(name)}" in text.replace(" = ", "=")]
+    (line,) = [
+        i
+        for i, text in enumerate(lines.splitlines(), 1)
+        if f"sdsc_filename={json.dumps(name)}" in text.replace(" = ", "=")
+    ]
     done = refuses("error:", *run_bundle(bundle))
     message = f'op names the file "{name}", which is not directly inside the bundle directory'
-    assert re.search(rf"{re.escape(str(bundle))}/bundle\.mlir:{line}:\d+: error: .*{re.escape(message)}", done.stderr), done.stderr
+    assert re.search(
+        rf"{re.escape(str(bundle))}/bundle\.mlir:{line}:\d+: error: .*{re.escape(message)}", done.stderr
+    ), done.stderr
 
 
 @pytest.mark.parametrize("name", ["../x.json", "/etc/passwd", ".", "a\\b"])
@@ -332,7 +376,11 @@ def test_json_files_of_a_program(program, name):
     newer = json.loads(whole)
     newer["version"] = 999
     is_descriptor = "sdsc" in name
-    newest = "version 999 is newer than this reader's, 1" if is_descriptor else "version 999 is newer than the newest that this build reads, 1"
+    newest = (
+        "version 999 is newer than this reader's, 1"
+        if is_descriptor
+        else "version 999 is newer than the newest that this build reads, 1"
+    )
     damaged = {
         json.dumps(newer): f"{file}:/version: {newest}",
         "": f"{file}:1:1: syntax error while parsing value - unexpected end of input",

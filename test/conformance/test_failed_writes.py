@@ -59,7 +59,16 @@ def command_for(kind, made, target, work):
         "outputs": [runner, made / "program", "--outputs", target],
         "run-stats": [runner, made / "program", f"--stats={target}"],
         "trace": [runner, made / "program", f"--trace={target}"],
-        "solve": [tool("spyre-solve"), "pack", "--input", made / "problem.csv", "--output", target, "--capacity", "4096"],
+        "solve": [
+            tool("spyre-solve"),
+            "pack",
+            "--input",
+            made / "problem.csv",
+            "--output",
+            target,
+            "--capacity",
+            "4096",
+        ],
     }
     return commands[kind]
 
@@ -96,7 +105,9 @@ def test_write_that_fails_at_any_byte(kind, made, tmp_path):
         environment = {"SPYRE_TEST_FAIL_WRITE_AFTER": str(byte), "TMPDIR": str(work)}
         done = run(*command_for(kind, made, target, work), environment=environment)
         assert done.returncode == 1, f"byte {byte}: {done.stderr}"
-        assert re.search(r"error: (loc\(unknown\): )?cannot write \S+: No space left on device", done.stderr), done.stderr
+        assert re.search(r"error: (loc\(unknown\): )?cannot write \S+: No space left on device", done.stderr), (
+            done.stderr
+        )
         left = sorted(path.name for path in work.iterdir())
         # Whole files of an earlier output may be there: the program before its statistics, earlier stages.
         assert set(left) <= {"out", "program"}, f"byte {byte}: {left}"
@@ -209,4 +220,3 @@ def test_a_killed_run_is_cleaned_up_by_the_next(tmp_path):
     assert run(*command).returncode == 0
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     assert (tmp_path / "out" / "program.json").exists()
-

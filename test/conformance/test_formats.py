@@ -12,8 +12,9 @@ import copy
 import json
 
 import pytest
-from lib import harness, schema
 from test_bad_input import DATA, MODELS, run, tool
+
+from lib import harness, schema
 
 FORMATS = harness.REPOSITORY / "docs" / "formats"
 FILES = {"program": "program.json", "plan": "bundles/0/plan.json", "launch_spec": "bundles/0/launch_spec.json"}

@@ -19,8 +19,9 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 
+from lib.built import MODELS, tool  # noqa: E402
+from lib.built import run as finish
 from stack_layers import stack  # noqa: E402
-from lib.built import MODELS, run as finish, tool  # noqa: E402
 
 
 def run(*command):
@@ -53,16 +54,21 @@ def test_layers_equal_one_layer_run_again(tmp_path, form):
     last = max(int(name[2:]) for name in inputs)
     # Other weights in every layer: the same ones in another order of the rows.
     weights = [
-        {
-            i: inputs[f"in{i}"] if i in shared else np.roll(inputs[f"in{i}"], layer, axis=0)
-            for i in range(1, last + 1)
-        }
+        {i: inputs[f"in{i}"] if i in shared else np.roll(inputs[f"in{i}"], layer, axis=0) for i in range(1, last + 1)}
         for layer in range(count)
     ]
     state = inputs["in0"]
     for layer in weights:
         np.savez(tmp_path / "in.npz", in0=state, **{f"in{i}": value for i, value in layer.items()})
-        run(tool("spyre-run"), tmp_path / "one", "--inputs", tmp_path / "in.npz", "--outputs", tmp_path / "out.npz", "--check")
+        run(
+            tool("spyre-run"),
+            tmp_path / "one",
+            "--inputs",
+            tmp_path / "in.npz",
+            "--outputs",
+            tmp_path / "out.npz",
+            "--check",
+        )
         state = np.load(tmp_path / "out.npz")["out0"]
     arrays = [inputs["in0"]]
     for number, layer in enumerate(weights):
@@ -70,7 +76,13 @@ def test_layers_equal_one_layer_run_again(tmp_path, form):
     np.savez(tmp_path / "in.npz", **{f"in{i}": value for i, value in enumerate(arrays)})
     stats = tmp_path / "stats.json"
     run(
-        tool("spyre-run"), tmp_path / "many", "--inputs", tmp_path / "in.npz", "--outputs", tmp_path / "out.npz", "--check",
+        tool("spyre-run"),
+        tmp_path / "many",
+        "--inputs",
+        tmp_path / "in.npz",
+        "--outputs",
+        tmp_path / "out.npz",
+        "--check",
         f"--stats={stats}",
     )
     got = np.load(tmp_path / "out.npz")["out0"]
@@ -101,7 +113,11 @@ def test_prologue_and_epilogue(tmp_path):
     text = text[:begin] + f"    %first = torch.aten.neg %x : {kind} -> {kind}\n" + body
     end = text.index("\n    return ")
     returned = text[end:].split()[1]
-    text = text[:end] + f"\n    %last = torch.aten.neg {returned} : {kind} -> {kind}" + text[end:].replace(f"return {returned}", "return %last", 1)
+    text = (
+        text[:end]
+        + f"\n    %last = torch.aten.neg {returned} : {kind} -> {kind}"
+        + text[end:].replace(f"return {returned}", "return %last", 1)
+    )
     source = tmp_path / "many.mlir"
     source.write_text(text)
     stats = compile_program(source, tmp_path / "many")

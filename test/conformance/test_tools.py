@@ -20,8 +20,9 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from lib import formats, tolerance  # noqa: E402
 from lib.built import LARGE, MODELS, run, tool  # noqa: E402
+
+from lib import formats, tolerance  # noqa: E402
 
 
 def draw(shape, seed):

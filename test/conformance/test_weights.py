@@ -20,7 +20,14 @@ sys.path.insert(0, str(HERE))
 
 from lib.built import MODELS, run, tool  # noqa: E402
 
-PROGRAMS = ["swiglu_mlp_small", "gelu_mlp", "granite_layer_small", "granite_layer_decode_small", "bert_layer_small", "granite_2layers_small"]
+PROGRAMS = [
+    "swiglu_mlp_small",
+    "gelu_mlp",
+    "granite_layer_small",
+    "granite_layer_decode_small",
+    "bert_layer_small",
+    "granite_2layers_small",
+]
 
 
 def count_arguments(path):
@@ -74,7 +81,17 @@ def test_one_weight_with_two_readers(tmp_path):
     x, w = (rng.integers(-3, 4, (64, 64)).astype(np.float16) for _ in range(2))
     np.savez(tmp_path / "in.npz", in0=x, in1=w)
     np.savez(tmp_path / "out.npz", out0=x @ w, out1=x @ w.T)
-    done = run(tool("spyre-run"), text, "--weights", "in1", "--check", "--inputs", tmp_path / "in.npz", "--expect", tmp_path / "out.npz")
+    done = run(
+        tool("spyre-run"),
+        text,
+        "--weights",
+        "in1",
+        "--check",
+        "--inputs",
+        tmp_path / "in.npz",
+        "--expect",
+        tmp_path / "out.npz",
+    )
     assert done.code == 0, done.err
 
 

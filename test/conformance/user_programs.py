@@ -38,7 +38,12 @@ def run(program, expected):
     """(seconds, what is wrong or None)."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="spyre-programs-") as cache:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "SPYRE_CACHE_DIR": cache, "OMP_NUM_THREADS": "1"}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT / "python"),
+            "SPYRE_CACHE_DIR": cache,
+            "OMP_NUM_THREADS": "1",
+        }
         command = [sys.executable, "-W", "ignore"]
         logs = pathlib.Path(cache) / "logs"
         if "collective" in program.name:

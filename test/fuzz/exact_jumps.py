@@ -29,7 +29,9 @@ def neighbours(rng, shape, around):
     count = 1
     for size in shape:
         count *= size
-    codes = [torch.tensor(rng.choice(around), dtype=H).view(torch.int16).item() + rng.randint(-2, 2) for _ in range(count)]
+    codes = [
+        torch.tensor(rng.choice(around), dtype=H).view(torch.int16).item() + rng.randint(-2, 2) for _ in range(count)
+    ]
     x = torch.tensor(codes, dtype=torch.int16).view(H).reshape(shape)
     signs = torch.tensor([rng.choice([1, 1, 1, -1]) for _ in range(count)], dtype=H).reshape(shape)
     return x * signs
@@ -60,6 +62,7 @@ JUMPS = [
     "{x}.floor()", "{x}.ceil()", "{x}.round()", "{x}.trunc()", "{x} - {x}.floor()", "{x}.frac()", "{x}.sign()",
     "torch.where({x} > {y}, 1.0, 0.0)", "torch.where({x} >= {c}, {x} > {y}, {x} < {y})", "({x} >= {c}).sum()",
     "({x} >= {c}).sum(-1)", "({x} > {y}).float().mean()", "{x}.argmax(-1)", "{x}.argmin(0)", "{x}.sort(-1).indices",
+    "({x}.unsqueeze(-1) > torch.tensor([-{c}, {c}], dtype=H)).sum(-1)", "{x} >= torch.tensor([{c}, -{c}], dtype=H).amax()",
     "{x}.topk(2, -1).indices", "{x} == {x}.amax(-1, keepdim=True)", "{x} == {x}.amin(0, keepdim=True)",
     "{x}.max(-1).indices", "torch.bucketize({x}, torch.tensor([-{c}, {c}], dtype=H))", "{x} - {y}",
     "({x} == {y}).any(-1)", "({x} >= {c}) & ({y} < {c})", "{x}.masked_fill({x} < {c}, 0.0) != 0",
@@ -117,13 +120,17 @@ def compare(case, got, expected, arguments):
         elif widened or (b.dtype == torch.float32):
             limit = 2e-5 * b.double().pow(2).mean().sqrt().clamp_min(1e-6)
             if ((a.double() - b.double()).abs() > limit).any():
-                raise AssertionError(f"{what}: off by {(a.double() - b.double()).abs().max().item()}, {limit.item()} allowed")
+                raise AssertionError(
+                    f"{what}: off by {(a.double() - b.double()).abs().max().item()}, {limit.item()} allowed"
+                )
         elif not torch.equal(a, b):
             # A difference is computed, not chosen: it is rounded to the device's format.
             rounded = " - " in case.results[n] or "frac" in case.results[n]
             if rounded and torch.allclose(a.float(), b.float(), rtol=2**-9, atol=0):
                 continue
-            raise AssertionError(f"{what}: {a[a != b].flatten()[:8].tolist()}, PyTorch's {b[a != b].flatten()[:8].tolist()}")
+            raise AssertionError(
+                f"{what}: {a[a != b].flatten()[:8].tolist()}, PyTorch's {b[a != b].flatten()[:8].tolist()}"
+            )
 
 
 def judge(seed):

@@ -32,8 +32,8 @@ class Difference(Exception):
     """The compiled program does something else than PyTorch."""
 
 
-def compare(what, got, want):
-    """Raises Difference if two trees of tensors and values differ."""
+def compare(what, got, want, slack=0.0):
+    """Raises Difference if two trees of tensors and values differ; slack: what a value may be off by in any case."""
     flat = torch.utils._pytree.tree_leaves
     got, want = flat(got), flat(want)
     if len(got) != len(want):
@@ -48,7 +48,7 @@ def compare(what, got, want):
         if not b.numel():
             continue
         off = (a.double() - b.double()).abs().max().item()
-        limit = LIMITS.get(b.dtype, 0) * max(b.double().abs().max().item(), 1e-3)
+        limit = slack + LIMITS.get(b.dtype, 0) * max(b.double().abs().max().item(), 1e-3)
         if not off <= limit:
             raise Difference(f"{what} {n} is off by {off:.3g}, {limit:.3g} allowed")
 

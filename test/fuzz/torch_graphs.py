@@ -18,7 +18,6 @@
 import pathlib
 import random
 import sys
-import tempfile
 import traceback
 import warnings
 
@@ -28,6 +27,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "conformance"))
 
 import rounds  # noqa: E402
+
 from lib import tolerance  # noqa: E402
 
 NARROW = {"H": torch.float16, "B": torch.bfloat16, "F": torch.float32}
@@ -425,7 +425,7 @@ def judge(seed, steps):
                 module, arguments = load(text, NARROW)
                 try:
                     f = spyre_mlir.compile(module, *arguments(seed), cache=False, **options)
-                except spyre_mlir.ExportError as error:
+                except spyre_mlir.ExportError:
                     return text, None, "refused by spyre_mlir.compile"
                 module.load_state_dict(load(text, NARROW)[0].state_dict())
                 agree(text, module, f, seed + 1, scale, aliases=False)

@@ -46,6 +46,9 @@ struct CompileOptions {
   /// f16 arguments are f32 on the device where the bit decides that DL16 lacks
   /// (spyre-exact-jumps, spyre-widen-arguments). False: all are DL16, at half the traffic.
   bool exactArguments = true;
+  /// Operations elsewhere may decide by the results (graphs that PyTorch has cut): all
+  /// known numbers leave as they came, not only what was moved.
+  bool exactResults = false;
   /// The shapes of all arguments, for a program with sizes left open (`?`); else unread.
   std::vector<std::vector<int64_t>> inputShapes;
   bool pretty = false;

@@ -50,13 +50,21 @@ struct ProgramGraph {
   int64_t getNumLaunches(size_t bundle) const;
 };
 
+/// What becomes of the last bit of f16 numbers that the host passes and takes.
+enum class HostNumbers {
+  Rounded,      ///< the device's 16-bit format decides
+  Exact,        ///< passes may choose the format that the device keeps them in
+  ExactResults, ///< and who takes results may decide by them: all known numbers are exact
+};
+
 /// Takes \p module, whose one public function is the program, apart. Arguments of a
 /// bundle that other bundles compute promise nothing about their padding. An error where
 /// an argument or result of the program is nothing that can be passed. \p isSplit: the
-/// module went through spyre-split-host. \p freeFormats: what the host alone passes and
-/// takes is marked, so that passes may choose the format that the device keeps it in.
+/// module went through spyre-split-host. What the host alone passes and takes is marked for
+/// the passes, unless \p numbers says that they are rounded.
 mlir::FailureOr<ProgramGraph> splitProgram(mlir::OwningOpRef<mlir::ModuleOp> module,
-                                           bool isSplit = false, bool freeFormats = false);
+                                           bool isSplit = false,
+                                           HostNumbers numbers = HostNumbers::Rounded);
 
 /// The steps: \p specs has each bundle's launch spec; bundle i is launched from
 /// "bundles/<i>", its constants are "constants/<i>.<array>.npy".

@@ -339,7 +339,9 @@ class Descriptor:
         # A dim that an operand lacks stays at size 1: it is left out of its letters.
         parts = []
         for array in (x, y):
-            keep = [i for i in range(len(shape)) if array.shape[i] == shape[i] and (shape[i] > 1 or array.shape[i] == 1)]
+            keep = [
+                i for i in range(len(shape)) if array.shape[i] == shape[i] and (shape[i] > 1 or array.shape[i] == 1)
+            ]
             parts.append((array.reshape([array.shape[i] for i in keep]), "".join(axes[i] for i in keep)))
         (xs, xl), (ys, yl) = parts
         result = np.einsum(f"{xl},{yl}->{out}", xs, ys, optimize=True)
@@ -495,7 +497,9 @@ def run_bundle(folder, bind, inputs):
                 spread = np.zeros(int(linear.max()) + 1)
                 spread[linear] = flat
                 flat = spread
-            values[position] = np.clip(flat[host], -formats.DL16_MAX, formats.DL16_MAX) if form == "SEN169_FP16" else flat[host]
+            values[position] = (
+                np.clip(flat[host], -formats.DL16_MAX, formats.DL16_MAX) if form == "SEN169_FP16" else flat[host]
+            )
             memory.write("hbm", 0, addresses, values, form)
     bundle.run(memory, bases)
     results = {}

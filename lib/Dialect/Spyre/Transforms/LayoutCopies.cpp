@@ -470,8 +470,7 @@ Value LayoutCopies::getRegion(Value value, AffineMap &map, ArrayRef<int64_t> ext
   if (shape != box)
     filled = buildIdentity(value.getLoc(), zero, shape,
                            AffineMap::get(rank, 0, builder.getContext()), grown, identity);
-  Value region =
-      buildIdentity(value.getLoc(), part.value, box, part.map, grown, identity, filled);
+  Value region = buildIdentity(value.getLoc(), part.value, box, part.map, grown, identity, filled);
   regions.insert(region);
   return region;
 }

@@ -59,6 +59,19 @@ func.func @moved(%x: tensor<4x64xf16> {spyre.on_host}) -> (tensor<64x4xf16> {spy
   return %v, %n, %n : tensor<64x4xf16>, tensor<4x64xf16>, tensor<4x64xf16>
 }
 
+// So do an argument that is a result, and constants of the program.
+// CHECK-LABEL: func @as_they_came
+// CHECK-SAME: %arg0: tensor<64xf32> {spyre.host_type = f16, spyre.on_host}
+// CHECK-SAME: -> (tensor<64xf32> {spyre.host_type = f16, spyre.on_host = "read"}, tensor<2xf32> {spyre.host_type = f16, spyre.on_host}, tensor<2xi1>)
+// CHECK: %[[T:.*]] = spyre.constant dense_resource<exact> : tensor<2xf32>
+// CHECK: return %arg0, %[[T]]
+func.func @as_they_came(%x: tensor<64xf16> {spyre.on_host}) -> (tensor<64xf16> {spyre.on_host = "read"}, tensor<2xf16> {spyre.on_host}, tensor<2xi1>) {
+  %t = spyre.constant dense_resource<thresholds> : tensor<2xf16> : tensor<2xf16>
+  %v = spyre.view %x[d0] : tensor<64xf16> -> tensor<2xf16>
+  %0 = spyre.greaterthan (d0 = 2) ins(%v[d0], %t[d0]) -> [d0] : tensor<2xf16>, tensor<2xf16> -> tensor<2xi1>
+  return %x, %t, %0 : tensor<64xf16>, tensor<2xf16>, tensor<2xi1>
+}
+
 // Zero is zero in both formats; what the device has computed has its format's numbers; bf16
 // numbers are DL16 numbers; another bundle passes its results as DL16.
 // CHECK-LABEL: func @negative
@@ -77,3 +90,11 @@ func.func @negative(%x: tensor<64xf16> {spyre.on_host}, %b: tensor<64xbf16> {spy
   %4 = spyre.sub (d0 = 64) ins(%x[d0], %half[]) -> [d0] : tensor<64xf16>, tensor<f16> -> tensor<64xf16>
   return %0, %1, %2, %3, %4 : tensor<64xi1>, tensor<64xi1>, tensor<64xi1>, tensor<64xi1>, tensor<64xf16>
 }
+
+{-#
+  dialect_resources: {
+    builtin: {
+      thresholds: "0x01000000FFB7FF37"
+    }
+  }
+#-}

@@ -14,6 +14,8 @@
 
 #include "spyre/Dialect/Spyre/Transforms/L1Builders.h"
 
+#include "mlir/IR/DialectResourceBlobManager.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -68,11 +70,24 @@ static bool isValueOperand(DeviceOpInterface op, unsigned i) {
   return !getTensorType(op.getInputs()[i]).getElementType().isInteger(1);
 }
 
+/// The f16 numbers of a resource; none if \p elements is something else.
+static ArrayRef<uint16_t> getResourceCodes(ElementsAttr elements) {
+  auto resource = dyn_cast<DenseResourceElementsAttr>(elements);
+  AsmResourceBlob *blob = resource ? resource.getRawHandle().getBlob() : nullptr;
+  if (!blob || blob->getData().size() != 2 * size_t(elements.getNumElements()))
+    return {};
+  return {reinterpret_cast<const uint16_t *>(blob->getData().data()),
+          size_t(elements.getNumElements())};
+}
+
 /// A constant of f16 numbers; single ones may be kept as f32.
 static bool holdsFloat16(ConstantOp constant) {
-  auto elements = dyn_cast<DenseFPElementsAttr>(constant.getValue());
-  if (!elements || elements.getElementType().isF16())
-    return elements != nullptr;
+  ElementsAttr value = constant.getValue();
+  if (value.getElementType().isF16())
+    return isa<DenseFPElementsAttr>(value) || !getResourceCodes(value).empty();
+  auto elements = dyn_cast<DenseFPElementsAttr>(value);
+  if (!elements)
+    return false;
   if (!elements.getElementType().isF32() || !elements.isSplat())
     return false;
   APFloat number = elements.getSplatValue<APFloat>();
@@ -152,15 +167,26 @@ BlockArgument ExactArguments::getTwin(BlockArgument argument) {
   return twins[argument] = func.getArgument(index);
 }
 
+static APFloat widen(const APFloat &number) {
+  APFloat wide = number;
+  bool losesInfo;
+  wide.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &losesInfo);
+  return wide;
+}
+
 /// An f16 constant's elements in f32.
-static DenseElementsAttr widen(DenseElementsAttr elements) {
+static ElementsAttr widen(ElementsAttr elements) {
   Type f32 = Float32Type::get(elements.getContext());
-  return llvm::cast<DenseFPElementsAttr>(elements).mapValues(f32, [](const APFloat &number) {
-    APFloat wide = number;
-    bool losesInfo;
-    wide.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &losesInfo);
-    return wide.bitcastToAPInt();
-  });
+  if (auto dense = dyn_cast<DenseFPElementsAttr>(elements))
+    return dense.mapValues(f32,
+                           [](const APFloat &number) { return widen(number).bitcastToAPInt(); });
+  SmallVector<float> numbers;
+  for (uint16_t code : getResourceCodes(elements))
+    numbers.push_back(widen(APFloat(APFloat::IEEEhalf(), APInt(16, code))).convertToFloat());
+  ArrayRef<char> bytes(reinterpret_cast<const char *>(numbers.data()), 4 * numbers.size());
+  return DenseResourceElementsAttr::get(
+      elements.getShapedType().clone(f32), "exact",
+      HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, alignof(float)));
 }
 
 Value ExactArguments::getCondition(Value value) {
@@ -191,7 +217,7 @@ Value ExactArguments::getExact(Value value) {
     wide = buildView(rewriter, op->getLoc(), getExact(view.getSource()), view.getMap(),
                      getTensorType(value).getShape());
   } else if (auto constant = dyn_cast<ConstantOp>(op)) {
-    DenseElementsAttr elements = widen(cast<DenseElementsAttr>(constant.getValue()));
+    ElementsAttr elements = widen(constant.getValue());
     wide = ConstantOp::create(rewriter, op->getLoc(), elements.getType(), elements);
   } else if (auto convert = dyn_cast<ConvertOp>(op)) {
     wide = getExact(convert.getSource());

@@ -158,8 +158,7 @@ void JumpRewriter::returnExact(func::ReturnOp op) {
   SmallVector<Type> types(func.getFunctionType().getResults());
   for (auto [i, value] : llvm::enumerate(op.getOperands())) {
     Attribute onHost = func.getResultAttr(i, kOnHostAttr);
-    if (!onHost || !isHalfTensor(value) || isa<BlockArgument>(value) ||
-        value.getDefiningOp<ConstantOp>())
+    if (!onHost || !isHalfTensor(value))
       continue;
     Value exact;
     rewriter.setInsertionPoint(op);
