@@ -22,6 +22,7 @@ import sys
 import tempfile
 
 import programs
+
 from lib import harness
 
 DATA = harness.REPOSITORY / "test" / "data"
@@ -37,7 +38,7 @@ def digest_of(folder):
 
 
 def compile_case(tool, case, level, flags):
-    """"HASH", or "refused HASH" of the messages."""
+    """ "HASH", or "refused HASH" of the messages."""
     program, _ = case.load()
     with tempfile.TemporaryDirectory(prefix="spyre-digests-") as scratch:
         scratch = pathlib.Path(scratch)
@@ -65,7 +66,11 @@ def main():
     options.paths = options.paths or [str(DATA / name) for name in SETS]
     options.target = "superdsc"
     tool = (options.build / "bin" / "spyre-compile").resolve()
-    work = {f"{i} {case.name} -O{level}": (case, level) for i, case in enumerate(programs.collect(options)) for level in options.levels}
+    work = {
+        f"{i} {case.name} -O{level}": (case, level)
+        for i, case in enumerate(programs.collect(options))
+        for level in options.levels
+    }
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         made = dict(zip(work, pool.map(lambda what: compile_case(tool, *what, options.flag), work.values())))
     if options.write:

@@ -20,7 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 
 from lib.built import MODELS, tool  # noqa: E402
-from lib.built import run as finish
+from lib.built import run as finish  # noqa: E402
 from stack_layers import stack  # noqa: E402
 
 

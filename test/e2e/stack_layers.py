@@ -29,7 +29,7 @@ def stack(text, count, shared):
             names[name] = f"%shared{number}" if number in shared else f"%l{layer}_a{number}"
             if number not in shared or layer == 0:
                 new_arguments.append(f"{names[name]}: {kind}")
-        rename = lambda match: names.get(match.group(0), f"%l{layer}_{match.group(0)[1:]}")
+        rename = lambda match, names=names, layer=layer: names.get(match[0], f"%l{layer}_{match[0][1:]}")
         bodies.append(re.sub(r"%[\w-]+", rename, body))
         state = re.sub(r"%[\w-]+", rename, returned)
     head = (
