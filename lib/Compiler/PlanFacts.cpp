@@ -110,8 +110,7 @@ report::Operand FactsCollector::describe(Value value) {
 
 void FactsCollector::collectOperation(DeviceOpInterface op, report::Function &facts) {
   report::Operation &entry = facts.operations.emplace_back();
-  StringRef name = op.getOpFuncName();
-  entry.opFunc = name.str();
+  entry.opFunc = op.getOpFuncName().str();
   entry.location = getLocationText(op->getLoc());
   entry.numRuns = getNumRuns(op);
   FailureOr<planning::DivisionProblem> problem =
@@ -123,8 +122,8 @@ void FactsCollector::collectOperation(DeviceOpInterface op, report::Function &fa
   entry.numCores = planning::getNumCores(spread.splits);
   for (auto [dim, slices] : llvm::zip_equal(problem->dims, spread.splits))
     entry.dims.push_back({dim.extent, slices});
-  const ::spyre::OpFuncInfo &info = *::spyre::lookupOpFunc({name.data(), name.size()});
-  ::spyre::cost::OpProblem cost = planning::getCostProblem(*problem, spread.splits, info.costClass);
+  ::spyre::cost::OpProblem cost =
+      planning::getCostProblem(*problem, spread.splits, op.getInfo().costClass);
   entry.estimate = ::spyre::cost::estimate(device, cost);
   for (unsigned i = 0, e = op.getInputs().size(); i <= e; ++i) {
     report::Operand operand = describe(i < e ? op.getInputs()[i] : op.getDestination());

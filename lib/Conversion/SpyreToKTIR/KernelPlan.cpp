@@ -56,8 +56,7 @@ public:
                    Kernel &kernel)
       : device(device), capacityInBytes(capacityInBytes), kernel(kernel) {
     result.op = op;
-    StringRef name = op.getOpFuncName();
-    result.info = ::spyre::lookupOpFunc({name.data(), name.size()});
+    result.info = &op.getInfo();
   }
 
   /// Nothing if it worked, else why not. Fails where the plan is broken.

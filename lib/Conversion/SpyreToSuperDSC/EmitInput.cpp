@@ -187,9 +187,8 @@ static LogicalResult addOwnDivision(DeviceOpInterface op, unsigned i, Value valu
 FailureOr<sdsc::EmitOp> mlir::spyre::buildEmitOp(DeviceOpInterface op, ArrayRef<LoopState> loops,
                                                  SmallVectorImpl<BufferBase> &bases) {
   sdsc::EmitOp emit;
-  StringRef name = op.getOpFuncName();
-  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
-  emit.opFunc = name.str();
+  const ::spyre::OpFuncInfo &info = op.getInfo();
+  emit.opFunc = op.getOpFuncName().str();
   DictionaryAttr constants = op.getConstantsAttr();
   auto addConstants = [&](const ::spyre::OpFuncInfo &from) {
     for (const auto &constant : from.constants)
@@ -199,13 +198,13 @@ FailureOr<sdsc::EmitOp> mlir::spyre::buildEmitOp(DeviceOpInterface op, ArrayRef<
         emit.constants.emplace_back(std::string(constant), getNumber(value));
   };
   // The operation's own first, then those that it only carries, in the table's order.
-  addConstants(*info);
+  addConstants(info);
   for (const ::spyre::OpFuncInfo &other : ::spyre::getOpFuncTable())
     addConstants(other);
   for (auto [i, extent] : llvm::enumerate(op.getExtents()))
     emit.dims.push_back({extent, i < op.getSplits().size() ? op.getSplits()[i] : 1});
-  emit.isReduction = info->category == ::spyre::OpCategory::Reduction ||
-                     info->category == ::spyre::OpCategory::Batchmatmul;
+  emit.isReduction = info.category == ::spyre::OpCategory::Reduction ||
+                     info.category == ::spyre::OpCategory::Batchmatmul;
   emit.kFastCoreOrder = op.getKFast();
 
   // The maps' symbols are some of the loops around the op, in their order.

@@ -345,13 +345,11 @@ static bool isConstantName(StringRef name) {
 }
 
 LogicalResult mlir::spyre::detail::verifyDeviceOp(DeviceOpInterface op) {
-  const ::spyre::OpFuncInfo *info =
-      ::spyre::lookupOpFunc(std::string_view(op.getOpFuncName().data(), op.getOpFuncName().size()));
-  assert(info && "a device op without a record in the OpFunc table");
+  const ::spyre::OpFuncInfo &info = op.getInfo();
   std::optional<ArrayRef<int64_t>> gather = op.getGather();
   int64_t numInputs = static_cast<int64_t>(op.getInputs().size()) - gather.has_value();
-  if (numInputs != info->numInputs)
-    return op->emitOpError() << "takes " << info->numInputs << " inputs, got " << numInputs
+  if (numInputs != info.numInputs)
+    return op->emitOpError() << "takes " << info.numInputs << " inputs, got " << numInputs
                              << (gather ? " beside the index" : "");
 
   // Level: all tensors, or all buffers.
@@ -393,7 +391,7 @@ LogicalResult mlir::spyre::detail::verifyDeviceOp(DeviceOpInterface op) {
         return op->emitOpError() << "has no constant '" << name << "'";
     }
   }
-  for (const auto &name : info->constants) {
+  for (const auto &name : info.constants) {
     DictionaryAttr constants = op.getConstantsAttr();
     if (!constants || !constants.contains(StringRef(name)))
       return op->emitOpError() << "needs the constant '" << StringRef(name) << "'";
@@ -422,39 +420,15 @@ void mlir::spyre::detail::getDeviceOpEffects(
 //===----------------------------------------------------------------------===//
 
 StringRef mlir::spyre::getOperationName(StringRef opFunc) {
-  // "spyre." + mnemonic of every specified record, made once.
+  // "spyre." + mnemonic of every specified record, made once; spellings of another record
+  // ("sumnonstick") are no operations.
   static const llvm::StringMap<std::string> names = [] {
     llvm::StringMap<std::string> map;
     for (const ::spyre::OpFuncInfo &info : ::spyre::getOpFuncTable())
-      if (info.specified)
+      if (info.specified && info.baseName == info.name)
         map[StringRef(info.name)] = ("spyre." + StringRef(info.mnemonic)).str();
     return map;
   }();
   auto it = names.find(opFunc);
   return it == names.end() ? StringRef() : StringRef(it->second);
-}
-
-DeviceOpInterface mlir::spyre::buildDeviceOp(OpBuilder &b, Location loc, const DeviceOpSpec &spec) {
-  StringRef name = getOperationName(spec.opFunc);
-  assert(!name.empty() && "not a specified OpFunc");
-  OperationState state(loc, name);
-  state.addOperands(spec.inputs);
-  if (spec.output)
-    state.addOperands(spec.output);
-  state.addOperands(spec.loopVariables);
-  if (spec.resultType)
-    state.addTypes(spec.resultType);
-  state.addAttribute("extents", b.getDenseI64ArrayAttr(spec.extents));
-  if (llvm::any_of(spec.splits, [](int64_t s) { return s != 1; }))
-    state.addAttribute("splits", b.getDenseI64ArrayAttr(spec.splits));
-  if (spec.kFast)
-    state.addAttribute("kFast", b.getUnitAttr());
-  state.addAttribute("maps", b.getAffineMapArrayAttr(spec.maps));
-  if (!spec.constants.empty())
-    state.addAttribute("constants", b.getDictionaryAttr(spec.constants));
-  state.addAttribute("operandSegmentSizes",
-                     b.getDenseI32ArrayAttr({static_cast<int32_t>(spec.inputs.size()),
-                                             static_cast<int32_t>(spec.output != nullptr),
-                                             static_cast<int32_t>(spec.loopVariables.size())}));
-  return cast<DeviceOpInterface>(b.create(state));
 }

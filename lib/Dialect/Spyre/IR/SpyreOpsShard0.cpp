@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
+#include "spyre/OpFunc/OpFuncTable.h"
 
 using namespace mlir;
 using namespace mlir::spyre;

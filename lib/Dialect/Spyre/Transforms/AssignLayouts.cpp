@@ -99,9 +99,7 @@ struct AssignLayoutsPass : mlir::spyre::impl::SpyreAssignLayoutsBase<AssignLayou
 
 /// True if \p op changes the format of its operand, and so the elements a stick.
 static bool isCast(DeviceOpInterface op) {
-  StringRef name = op.getOpFuncName();
-  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
-  return info && info->stickRule == ::spyre::StickRule::Cast;
+  return op.getInfo().stickRule == ::spyre::StickRule::Cast;
 }
 
 static int64_t getCastElements(Value value) {
@@ -213,28 +211,15 @@ static Box getBox(DeviceOpInterface op, unsigned input, Stick stick) {
 DeviceOpInterface LayoutAssigner::splitWrite(DeviceOpInterface op, RankedTensorType partType,
                                              AffineMap inPart, AffineMap inWhole) {
   Value result = op.getResultTensor();
-  DeviceOpSpec compute;
-  compute.opFunc = op.getOpFuncName();
-  compute.inputs.assign(op.getInputs().begin(), op.getInputs().end());
-  compute.resultType = partType;
-  compute.extents.assign(op.getExtents().begin(), op.getExtents().end());
-  for (unsigned i = 0; i < op.getInputs().size(); ++i)
-    compute.maps.push_back(op.getInputMap(i));
-  compute.maps.push_back(inPart);
-  if (DictionaryAttr constants = op.getConstantsAttr())
-    compute.constants.assign(constants.begin(), constants.end());
   builder.setInsertionPoint(op);
-  DeviceOpInterface computed = buildDeviceOp(builder, op->getLoc(), compute);
-  computed->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-
-  DeviceOpSpec write;
-  write.opFunc = "identity";
-  write.inputs = {computed.getResultTensor()};
-  write.output = op.getOutput();
-  write.resultType = result.getType();
-  write.extents.assign(partType.getShape().begin(), partType.getShape().end());
-  write.maps = {builder.getMultiDimIdentityMap(partType.getRank()), inWhole};
-  DeviceOpInterface written = buildDeviceOp(builder, op->getLoc(), write);
+  DeviceOpInterface computed = buildDeviceOp(
+      builder, op->getLoc(), DeviceOpSpec::of(op).withOutput(Value(), partType, inPart));
+  DeviceOpSpec write = DeviceOpSpec::move("identity", computed.getResultTensor(),
+                                          partType.getShape(),
+                                          builder.getMultiDimIdentityMap(partType.getRank()),
+                                          inWhole);
+  DeviceOpInterface written = buildDeviceOp(
+      builder, op->getLoc(), write.withOutput(op.getOutput(), result.getType()));
   result.replaceAllUsesWith(written.getResultTensor());
   op->erase();
   return written;
@@ -362,13 +347,10 @@ LogicalResult LayoutAssigner::repeatAlong(DeviceOpInterface op, unsigned input,
     used.set(d);
   Box box = getBox(op, op.getInputMap(input), used);
   Value value = op.getInputs()[input];
-  DeviceOpSpec copy;
-  copy.opFunc = "identity";
-  copy.inputs = {value};
+  DeviceOpSpec copy = DeviceOpSpec::move("identity", value, box.extents, box.map,
+                                         builder.getMultiDimIdentityMap(box.extents.size()));
   copy.resultType =
       RankedTensorType::get(box.extents, cast<RankedTensorType>(value.getType()).getElementType());
-  copy.extents = box.extents;
-  copy.maps = {box.map, builder.getMultiDimIdentityMap(box.extents.size())};
   builder.setInsertionPoint(op);
   DeviceOpInterface repeated = buildDeviceOp(builder, op->getLoc(), copy);
   if (failed(assignPointwise(repeated)))
@@ -596,13 +578,7 @@ LogicalResult LayoutAssigner::assignPartialCast(DeviceOpInterface op, Stick stic
   LogicalResult built = success();
   auto build = [&](StringRef opFunc, Value input, ArrayRef<int64_t> over, AffineMap from,
                    RankedTensorType type, AffineMap to, Value init) {
-    DeviceOpSpec spec;
-    spec.opFunc = opFunc;
-    spec.inputs = {input};
-    spec.output = init;
-    spec.resultType = type;
-    spec.extents.assign(over.begin(), over.end());
-    spec.maps = {from, to};
+    DeviceOpSpec spec = DeviceOpSpec::move(opFunc, input, over, from, to).withOutput(init, type);
     DeviceOpInterface device = buildDeviceOp(builder, op->getLoc(), spec);
     built = success(succeeded(built) && succeeded(finish(device)));
     return device.getResultTensor();

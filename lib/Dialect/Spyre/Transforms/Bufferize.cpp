@@ -144,32 +144,18 @@ void FunctionBufferizer::bufferize(DeviceOpInterface op) {
   Value destination = getDestination(op);
   buffers[op.getResultTensor()] = destination;
   builder.setInsertionPoint(op);
-  DeviceOpSpec spec;
-  spec.opFunc = op.getOpFuncName();
-  for (Value input : op.getInputs())
-    spec.inputs.push_back(buffers.lookup(input));
-  spec.output = destination;
-  spec.extents.assign(op.getExtents().begin(), op.getExtents().end());
-  spec.splits.assign(op.getSplits().begin(), op.getSplits().end());
-  spec.kFast = op.getKFast();
-  for (unsigned i = 0; i < op.getMaps().size(); ++i)
-    spec.maps.push_back(op.getMap(i));
-  if (DictionaryAttr constants = op.getConstantsAttr())
-    spec.constants.assign(constants.begin(), constants.end());
-  DeviceOpInterface buffered = buildDeviceOp(builder, op->getLoc(), spec);
-  buffered->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  DeviceOpSpec spec = DeviceOpSpec::of(op).withOutput(destination, Type());
+  for (Value &input : spec.inputs)
+    input = buffers.lookup(input);
+  buildDeviceOp(builder, op->getLoc(), spec);
 }
 
 void FunctionBufferizer::copy(Location loc, Value from, Value to) {
   ArrayRef<int64_t> shape = getShape(to);
   AffineMap identity = builder.getMultiDimIdentityMap(shape.size());
-  DeviceOpSpec spec;
-  spec.opFunc = "identity";
-  spec.inputs = {from};
-  spec.output = to;
-  spec.extents.assign(shape.begin(), shape.end());
-  spec.maps = {identity, identity};
-  buildDeviceOp(builder, loc, spec);
+  buildDeviceOp(builder, loc,
+                DeviceOpSpec::move("identity", from, shape, identity, identity)
+                    .withOutput(to, Type()));
 }
 
 LogicalResult FunctionBufferizer::run() {

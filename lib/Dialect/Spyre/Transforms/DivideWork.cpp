@@ -144,24 +144,13 @@ private:
   /// What \p op does on one side of \p cut, into \p output.
   static DeviceOpInterface buildPart(DeviceOpInterface op, planning::Cut cut, bool isSecond,
                                      Value output) {
+    int64_t extent = op.getExtents()[cut.dim];
+    DeviceOpSpec spec = isSecond
+                            ? DeviceOpSpec::of(op).restrict(cut.dim, cut.place, extent - cut.place)
+                            : DeviceOpSpec::of(op).restrict(cut.dim, 0, cut.place);
     OpBuilder builder(op);
-    DeviceOpSpec spec;
-    spec.opFunc = op.getOpFuncName();
-    spec.inputs.assign(op.getInputs().begin(), op.getInputs().end());
-    spec.output = output;
-    spec.resultType = op.getResultTensor().getType();
-    spec.extents.assign(op.getExtents().begin(), op.getExtents().end());
-    spec.extents[cut.dim] = isSecond ? spec.extents[cut.dim] - cut.place : cut.place;
-    SmallVector<AffineExpr> dims;
-    for (unsigned d = 0; d < op.getNumDims(); ++d)
-      dims.push_back(builder.getAffineDimExpr(d) + (isSecond && d == cut.dim ? cut.place : 0));
-    for (unsigned i = 0, e = op.getInputs().size(); i <= e; ++i)
-      spec.maps.push_back(op.getMap(i).replaceDimsAndSymbols(dims, {}, op.getNumDims(), 0));
-    if (DictionaryAttr constants = op.getConstantsAttr())
-      spec.constants.assign(constants.begin(), constants.end());
-    DeviceOpInterface part = buildDeviceOp(builder, op->getLoc(), spec);
-    part->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    return part;
+    return buildDeviceOp(builder, op->getLoc(),
+                         spec.withOutput(output, op.getResultTensor().getType()));
   }
 
   LogicalResult improve(MutableArrayRef<DividedOp> divided, const ::spyre::Device &device) {
@@ -180,10 +169,8 @@ private:
           return entry.op->emitOpError() << "has an access map that cannot be planned";
         access.push_back(std::move(*map));
       }
-      StringRef name = entry.op.getOpFuncName();
-      const ::spyre::OpFuncInfo &info = *::spyre::lookupOpFunc({name.data(), name.size()});
-      graph.addOperation(entry.problem, info.costClass, std::move(access), entry.splits,
-                         entry.byHand);
+      graph.addOperation(entry.problem, entry.op.getInfo().costClass, std::move(access),
+                         entry.splits, entry.byHand);
     }
     connect(divided, graph);
     graph.improve(exhaustive ? planning::SearchEffort::Everything

@@ -55,9 +55,9 @@ int64_t mlir::spyre::getNumElementsInMemory(Value value, int64_t stick) {
 }
 
 bool mlir::spyre::canRestickify(Value value) {
-  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc("ReStickifyOpHBM");
   ::spyre::DataFormat format = getLayout(value).getFormat();
-  return ::spyre::lookupForm(*info, std::span(&format, 1)) != nullptr;
+  return ::spyre::lookupForm(::spyre::getOpFuncInfo(::spyre::OpFunc::Restickify),
+                             std::span(&format, 1)) != nullptr;
 }
 
 //===----------------------------------------------------------------------===//
@@ -94,14 +94,8 @@ Value LayoutCopies::getZero(Type elementType) {
 Value LayoutCopies::buildIdentity(Location loc, Value source, ArrayRef<int64_t> extents,
                                   AffineMap from, RankedTensorType resultType, AffineMap to,
                                   Value init) {
-  DeviceOpSpec spec;
-  spec.opFunc = "identity";
-  spec.inputs = {source};
-  spec.output = init;
-  spec.resultType = resultType;
-  spec.extents.assign(extents.begin(), extents.end());
-  spec.maps = {from, to};
-  DeviceOpInterface op = buildDeviceOp(builder, loc, spec);
+  DeviceOpSpec spec = DeviceOpSpec::move("identity", source, extents, from, to);
+  DeviceOpInterface op = buildDeviceOp(builder, loc, spec.withOutput(init, resultType));
   tails.update(op);
   return op.getResultTensor();
 }
@@ -159,14 +153,11 @@ Value LayoutCopies::buildRestickify(Location loc, Value source, int64_t newStick
                    << " would have to be moved to another stick dim; that is not supported but for "
                       "16-bit values";
   }
-  DeviceOpSpec spec;
-  spec.opFunc = "ReStickifyOpHBM";
-  spec.inputs = {source};
+  AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
+  DeviceOpSpec spec =
+      DeviceOpSpec::move("ReStickifyOpHBM", source, type.getShape(), identity, identity);
   spec.resultType = RankedTensorType::get(type.getShape(), type.getElementType(),
                                           LayoutAttr::get(builder.getContext(), target));
-  spec.extents.assign(type.getShape().begin(), type.getShape().end());
-  AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
-  spec.maps = {identity, identity};
   DeviceOpInterface op = buildDeviceOp(builder, loc, spec);
   tails.update(op);
   return op.getResultTensor();

@@ -35,12 +35,12 @@ static bool holdsLargest(ConstantOp constant) {
                       [](const APFloat &number) { return isLargest(number.convertToDouble()); });
 }
 
-/// True if each result of \p name is one of its operands, up to the sign, or a sum of them.
-static bool passesOn(StringRef name) {
-  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
-  return info && (info->category == ::spyre::OpCategory::DataMovement ||
-                  info->stickRule == ::spyre::StickRule::Cast || info->keepsNumbers ||
-                  info->opFunc == ::spyre::OpFunc::Add || info->opFunc == ::spyre::OpFunc::Sub);
+/// True if each result of \p op is one of its operands, up to the sign, or a sum of them.
+static bool passesOn(DeviceOpInterface op) {
+  const ::spyre::OpFuncInfo &info = op.getInfo();
+  return info.category == ::spyre::OpCategory::DataMovement ||
+                  info.stickRule == ::spyre::StickRule::Cast || info.keepsNumbers ||
+                  info.opFunc == ::spyre::OpFunc::Add || info.opFunc == ::spyre::OpFunc::Sub;
 }
 
 OverflowSources::OverflowSources(func::FuncOp func) {
@@ -60,7 +60,7 @@ OverflowSources::Source OverflowSources::getSource(Operation *op) const {
   auto device = dyn_cast<DeviceOpInterface>(op);
   if (!device)
     return Source::Argument;
-  bool passes = passesOn(device.getOpFuncName());
+  bool passes = passesOn(device);
   Source source = Source::Computed;
   for (Value operand : op->getOperands())
     if (Source from = sources.lookup(operand); passes || from == Source::Constant)

@@ -54,8 +54,7 @@ FailureOr<planning::DivisionProblem>
 mlir::spyre::buildDivisionProblem(DeviceOpInterface op, const ::spyre::Device &device,
                                   int64_t cores) {
   planning::DivisionProblem problem;
-  StringRef name = op.getOpFuncName();
-  const ::spyre::OpFuncInfo &info = *::spyre::lookupOpFunc({name.data(), name.size()});
+  const ::spyre::OpFuncInfo &info = op.getInfo();
   if (!info.divisible)
     problem.kind = planning::OperationKind::SingleCore;
   else if (isRestickify(op))

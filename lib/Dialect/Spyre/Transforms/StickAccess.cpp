@@ -20,23 +20,16 @@
 using namespace mlir;
 using namespace mlir::spyre;
 
-static const ::spyre::OpFuncInfo &getInfo(DeviceOpInterface op) {
-  StringRef name = op.getOpFuncName();
-  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
-  assert(info && "device ops come from the table");
-  return *info;
-}
-
 bool mlir::spyre::isMatmul(DeviceOpInterface op) {
-  return getInfo(op).category == ::spyre::OpCategory::Batchmatmul;
+  return op.getInfo().category == ::spyre::OpCategory::Batchmatmul;
 }
 
 bool mlir::spyre::isReduction(DeviceOpInterface op) {
-  return getInfo(op).category == ::spyre::OpCategory::Reduction;
+  return op.getInfo().category == ::spyre::OpCategory::Reduction;
 }
 
 bool mlir::spyre::isRestickify(DeviceOpInterface op) {
-  return op.getOpFuncName() == "ReStickifyOpHBM";
+  return op.getOpFunc() == ::spyre::OpFunc::Restickify;
 }
 
 int64_t mlir::spyre::getStickDim(LayoutAttr layout) {

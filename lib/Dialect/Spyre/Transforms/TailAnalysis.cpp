@@ -86,8 +86,7 @@ void TailAnalysis::update(Operation *op) {
 }
 
 PaddingState TailAnalysis::compute(DeviceOpInterface op) const {
-  StringRef name = op.getOpFuncName();
-  const ::spyre::OpFuncInfo &info = *::spyre::lookupOpFunc({name.data(), name.size()});
+  const ::spyre::OpFuncInfo &info = op.getInfo();
   StickAccess sticks = checkSticks(op);
   PaddingState state;
   if (isRestickify(op)) {

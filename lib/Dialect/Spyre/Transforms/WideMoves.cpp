@@ -40,13 +40,11 @@ Value LayoutCopies::getNarrowSource(Value value) {
   auto op = value.getDefiningOp<DeviceOpInterface>();
   if (!op || op.getOutput() || op.getInputs().size() != 1)
     return {};
-  StringRef name = op.getOpFuncName();
-  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
   Value source = op.getInputs()[0];
   bool isWhole = isElementwise(op.getInputMap(0), getShape(source)) &&
                  isElementwise(op.getOutputMap(), getShape(value)) &&
                  getShape(source) == getShape(value);
-  if (!info || info->stickRule != ::spyre::StickRule::Cast || !isWhole ||
+  if (op.getInfo().stickRule != ::spyre::StickRule::Cast || !isWhole ||
       getStickDim(getLayout(source)) < 0 || !spyre::canRestickify(source))
     return {};
   return source;
@@ -122,12 +120,10 @@ Value LayoutCopies::moveWide(Value value, int64_t dim) {
   OpBuilder::InsertionGuard guard(builder);
   setInsertionAfter(source);
   AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
-  DeviceOpSpec spec;
-  spec.opFunc = value.getDefiningOp<DeviceOpInterface>().getOpFuncName();
-  spec.inputs = {source};
-  spec.resultType = wide;
-  spec.extents.assign(type.getShape().begin(), type.getShape().end());
-  spec.maps = {identity, identity};
+  auto narrowing = value.getDefiningOp<DeviceOpInterface>();
+  DeviceOpSpec spec = DeviceOpSpec::move(narrowing.getOpFuncName(), source, type.getShape(),
+                                         identity, identity)
+                          .withOutput(Value(), wide);
   DeviceOpInterface cast = buildDeviceOp(builder, value.getLoc(), spec);
   tails.update(cast);
   return cast.getResultTensor();

@@ -25,6 +25,7 @@ def Spyre_DeviceOpInterface : OpInterface<"DeviceOpInterface"> {
   }];
   let methods = [
     StaticInterfaceMethod<"The name in the OpFunc table", "::llvm::StringRef", "getOpFuncName">,
+    StaticInterfaceMethod<"The operation of the OpFunc table", "::spyre::OpFunc", "getOpFunc">,
     InterfaceMethod<"Inputs, in the table's order", "::mlir::OperandRange", "getInputs">,
     InterfaceMethod<"The buffer (L3) or initial tensor that is written, or null",
                     "::mlir::Value", "getOutput">,
@@ -45,6 +46,8 @@ def Spyre_DeviceOpInterface : OpInterface<"DeviceOpInterface"> {
                     "::std::optional<::llvm::ArrayRef<int64_t>>", "getGather">
   ];
   let extraSharedClassDeclaration = [{
+    /// What the OpFunc table says of the operation.
+    const ::spyre::OpFuncInfo &getInfo() { return ::spyre::getOpFuncInfo($_op.getOpFunc()); }
     ::mlir::AffineMap getMap(unsigned i) {
       return ::llvm::cast<::mlir::AffineMapAttr>($_op.getMaps()[i]).getValue();
     }

@@ -13,12 +13,20 @@
 #ifndef SPYRE_DIALECT_SPYRE_IR_SPYREOPS_H
 #define SPYRE_DIALECT_SPYRE_IR_SPYREOPS_H
 
+#include "spyre/Dialect/Spyre/IR/DeviceOpSpec.h"
 #include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributeInterfaces.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+
+// Of the OpFunc table, which this header does without.
+namespace spyre {
+enum class OpFunc : uint8_t;
+struct OpFuncInfo;
+const OpFuncInfo &getOpFuncInfo(OpFunc opFunc);
+} // namespace spyre
 
 #include "spyre/Dialect/Spyre/IR/SpyreInterfaces.h.inc"
 
@@ -35,24 +43,6 @@ void getDeviceOpEffects(DeviceOpInterface op,
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h.inc"
 
 namespace mlir::spyre {
-
-/// What a device operation is built from; see buildDeviceOp.
-struct DeviceOpSpec {
-  StringRef opFunc; ///< name in the OpFunc table
-  SmallVector<Value> inputs;
-  Value output;    ///< buffer, initial tensor, or null
-  Type resultType; ///< null at L3
-  SmallVector<int64_t> extents;
-  SmallVector<AffineMap> maps; ///< one an input, then the output's
-  SmallVector<int64_t> splits; ///< empty: undivided
-  SmallVector<Value> loopVariables;
-  SmallVector<NamedAttribute> constants;
-  bool kFast = false;
-};
-
-/// Builds the operation that executes \p spec.opFunc, which must be a specified
-/// name of the OpFunc table.
-DeviceOpInterface buildDeviceOp(OpBuilder &builder, Location loc, const DeviceOpSpec &spec);
 
 /// Shape, element type and layout (null if none) of a tensor or buffer.
 ArrayRef<int64_t> getShape(Value value);

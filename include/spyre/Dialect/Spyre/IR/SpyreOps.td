@@ -22,7 +22,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 // Device operations
 //===----------------------------------------------------------------------===//
 
-class Spyre_DeviceOp<string mnemonic, string opFunc, string meaning>
+class Spyre_DeviceOp<string mnemonic, string opFunc, string enumerator, string meaning>
     : Spyre_Op<mnemonic, [Spyre_DeviceOpInterface, AttrSizedOperandSegments,
                           DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = meaning;
@@ -53,8 +53,10 @@ class Spyre_DeviceOp<string mnemonic, string opFunc, string meaning>
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     static ::llvm::StringRef getOpFuncName() { return "}] # opFunc # [{"; }
+    static ::spyre::OpFunc getOpFunc();
   }];
   let extraClassDefinition = [{
+    ::spyre::OpFunc $cppClass::getOpFunc() { return ::spyre::OpFunc::}] # enumerator # [{; }
     ::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser,
                                          ::mlir::OperationState &state) {
       return detail::parseDeviceOp(parser, state);
@@ -73,7 +75,7 @@ class Spyre_DeviceOp<string mnemonic, string opFunc, string meaning>
 // "sumnonstick" is how a descriptor spells "sum": no operation of its own.
 foreach f = !instances<OpFunc>() in {
   if !and(f.specified, !eq(f.baseName, f.opFuncName)) then
-    def Spyre_#f.cppName#Op : Spyre_DeviceOp<f.mnemonic, f.opFuncName, f.meaning>;
+    def Spyre_#f.cppName#Op : Spyre_DeviceOp<f.mnemonic, f.opFuncName, f.cppName, f.meaning>;
 }
 
 //===----------------------------------------------------------------------===//

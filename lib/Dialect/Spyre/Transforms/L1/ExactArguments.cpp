@@ -21,13 +21,6 @@
 using namespace mlir;
 using namespace mlir::spyre;
 
-const ::spyre::OpFuncInfo &mlir::spyre::getInfo(DeviceOpInterface op) {
-  StringRef name = op.getOpFuncName();
-  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
-  assert(info && "device ops come from the table");
-  return *info;
-}
-
 /// The factor of a product with a power of two, which changes no fraction.
 static bool isPowerOfTwo(Value value) {
   std::optional<double> number = getScalarConstant(value);
@@ -119,7 +112,7 @@ bool ExactArguments::isKnown(Value value, Reach reach) {
     found = convert->hasAttr(kLosslessAttr) || (keeps && isKnownHere(convert.getSource()));
   } else if (auto device = dyn_cast<DeviceOpInterface>(op);
              device && device.getResultTensor() && (isHalf(element) || element.isF32())) {
-    const ::spyre::OpFuncInfo &info = getInfo(device);
+    const ::spyre::OpFuncInfo &info = device.getInfo();
     bool isCopy = (info.category == ::spyre::OpCategory::DataMovement && info.numInputs == 1 &&
                    device.getInputs().size() == 1) ||
                   isNeutral(info, device);
@@ -230,7 +223,7 @@ Value ExactArguments::getExact(Value value) {
     }
     rewriter.setInsertionPointAfter(op);
     auto type = RankedTensorType::get(getTensorType(value).getShape(), rewriter.getF32Type());
-    std::optional<Bounds> bounds = device ? getBounds(getInfo(device), device) : std::nullopt;
+    std::optional<Bounds> bounds = device ? getBounds(device.getInfo(), device) : std::nullopt;
     if (bounds) {
       auto scalar = [&](double number) {
         return buildScalar(rewriter, op->getLoc(), number, rewriter.getF32Type());

@@ -23,9 +23,6 @@
 
 namespace mlir::spyre {
 
-/// The table's record of \p op.
-const ::spyre::OpFuncInfo &getInfo(DeviceOpInterface op);
-
 /// f32 forms of a function's 16-bit values that are known exactly.
 class ExactArguments {
 public:

@@ -86,14 +86,11 @@ Value JumpRewriter::getOperand(DeviceOpInterface op, unsigned i) {
 
 DeviceOpInterface JumpRewriter::build(DeviceOpInterface like, StringRef opFunc,
                                       ArrayRef<Value> inputs, Type element) {
-  DeviceOpSpec spec;
+  DeviceOpSpec spec = DeviceOpSpec::of(like);
   spec.opFunc = opFunc;
   spec.inputs.assign(inputs.begin(), inputs.end());
   spec.resultType =
       RankedTensorType::get(getTensorType(like.getResultTensor()).getShape(), element);
-  spec.extents.assign(like.getExtents().begin(), like.getExtents().end());
-  for (unsigned i = 0; i < like.getMaps().size(); ++i)
-    spec.maps.push_back(like.getMap(i));
   return buildDeviceOp(rewriter, like->getLoc(), spec);
 }
 
@@ -182,7 +179,7 @@ void JumpRewriter::run() {
   SmallVector<DeviceOpInterface> ops;
   func.walk([&](DeviceOpInterface op) { ops.push_back(op); });
   for (DeviceOpInterface op : ops) {
-    const ::spyre::OpFuncInfo &info = getInfo(op);
+    const ::spyre::OpFuncInfo &info = op.getInfo();
     if (!op.getResultTensor() || !(info.jumps || info.cancels) || !readsExactNumbers(op))
       continue;
     // Rounding keeps zero and infinities.

@@ -57,9 +57,7 @@ static void composeViews(func::FuncOp func, RewriterBase &rewriter) {
 /// True if writing through \p newMap instead of \p oldMap takes apart the generated
 /// dim of a contraction. The device generates one dim only.
 static bool splitsGeneratedDim(DeviceOpInterface op, const layout::IndexMap &newMap) {
-  StringRef name = op.getOpFuncName();
-  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
-  if (!info || info->category != ::spyre::OpCategory::Batchmatmul)
+  if (op.getInfo().category != ::spyre::OpCategory::Batchmatmul)
     return false;
   AffineMap lhs = op.getInputMap(0), rhs = op.getInputMap(1);
   for (const layout::IndexExpr &expr : newMap.results)
@@ -73,9 +71,7 @@ static bool splitsGeneratedDim(DeviceOpInterface op, const layout::IndexMap &new
 /// True if reading input \p input of a contraction by \p newMap takes its generated or
 /// contracted dim apart. The device generates and contracts one dim each.
 static bool splitsContraction(DeviceOpInterface op, const layout::IndexMap &newMap) {
-  StringRef name = op.getOpFuncName();
-  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
-  if (!info || info->category != ::spyre::OpCategory::Batchmatmul)
+  if (op.getInfo().category != ::spyre::OpCategory::Batchmatmul)
     return false;
   AffineMap lhs = op.getInputMap(0), output = op.getOutputMap();
   for (const layout::IndexExpr &expr : newMap.results)
@@ -138,12 +134,10 @@ static bool foldIntoReader(ViewOp view, OpOperand &use) {
 static void materialize(ViewOp view, RewriterBase &rewriter) {
   rewriter.setInsertionPoint(view);
   RankedTensorType type = getTensorType(view.getResult());
-  DeviceOpSpec spec;
-  spec.opFunc = "identity";
-  spec.inputs = {view.getSource()};
-  spec.resultType = type;
-  spec.extents.assign(type.getShape().begin(), type.getShape().end());
-  spec.maps = {view.getMap(), rewriter.getMultiDimIdentityMap(type.getRank())};
+  DeviceOpSpec spec =
+      DeviceOpSpec::move("identity", view.getSource(), type.getShape(), view.getMap(),
+                         rewriter.getMultiDimIdentityMap(type.getRank()))
+          .withOutput(Value(), type);
   rewriter.replaceOp(view, buildDeviceOp(rewriter, view.getLoc(), spec).getResultTensor());
 }
 
@@ -211,13 +205,10 @@ static void lowerConcat(ConcatOp concat, RewriterBase &rewriter) {
     SmallVector<AffineExpr> coordinates(identity.getResults());
     coordinates[dim] = coordinates[dim] + offset;
     offset += part.getDimSize(dim);
-    DeviceOpSpec spec;
-    spec.opFunc = "identity";
-    spec.inputs = {source};
-    spec.output = written;
-    spec.resultType = type;
-    spec.extents.assign(part.getShape().begin(), part.getShape().end());
-    spec.maps = {identity, AffineMap::get(type.getRank(), 0, coordinates, rewriter.getContext())};
+    DeviceOpSpec spec =
+        DeviceOpSpec::move("identity", source, part.getShape(), identity,
+                           AffineMap::get(type.getRank(), 0, coordinates, rewriter.getContext()))
+            .withOutput(written, type);
     written = buildDeviceOp(rewriter, concat.getLoc(), spec).getResultTensor();
   }
   if (written)
@@ -242,10 +233,9 @@ static void foldCopyIntoWriter(DeviceOpInterface copy, RewriterBase &rewriter) {
     return;
   // Reductions and contractions write what their units produce; their results are
   // moved by copies that can choose another stick.
-  StringRef name = op.getOpFuncName();
-  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
-  if (!info || (info->category != ::spyre::OpCategory::Unary &&
-                info->category != ::spyre::OpCategory::Broadcast))
+  const ::spyre::OpFuncInfo &info = op.getInfo();
+  if (info.category != ::spyre::OpCategory::Unary &&
+      info.category != ::spyre::OpCategory::Broadcast)
     return;
   FailureOr<layout::IndexMap> outer = getIndexMap(copy, 1),
                               inner = getIndexMap(op, op.getInputs().size());
@@ -255,19 +245,10 @@ static void foldCopyIntoWriter(DeviceOpInterface copy, RewriterBase &rewriter) {
   if (!composed)
     return;
   rewriter.setInsertionPoint(copy);
-  DeviceOpSpec spec;
-  spec.opFunc = name;
-  spec.inputs.assign(op.getInputs().begin(), op.getInputs().end());
-  spec.output = copy.getOutput();
-  spec.resultType = copy.getResultTensor().getType();
-  spec.extents.assign(op.getExtents().begin(), op.getExtents().end());
-  for (unsigned i = 0; i < op.getInputs().size(); ++i)
-    spec.maps.push_back(op.getInputMap(i));
-  spec.maps.push_back(toAffineMap(*composed, op.getNumDims(), op->getContext()));
-  if (DictionaryAttr constants = op.getConstantsAttr())
-    spec.constants.assign(constants.begin(), constants.end());
-  DeviceOpInterface moved = buildDeviceOp(rewriter, op->getLoc(), spec);
-  moved->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  AffineMap written = toAffineMap(*composed, op.getNumDims(), op->getContext());
+  DeviceOpInterface moved = buildDeviceOp(
+      rewriter, op->getLoc(),
+      DeviceOpSpec::of(op).withOutput(copy.getOutput(), copy.getResultTensor().getType(), written));
   rewriter.replaceOp(copy, moved.getResultTensor());
   rewriter.eraseOp(op);
 }
@@ -275,10 +256,8 @@ static void foldCopyIntoWriter(DeviceOpInterface copy, RewriterBase &rewriter) {
 /// A reduction of a repeated value, which would write dims that its input has not got,
 /// becomes the reduction of the value, repeated. \p op is erased if so.
 static void reduceBeforeRepeating(DeviceOpInterface op, RewriterBase &rewriter) {
-  StringRef name = op.getOpFuncName();
-  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
   auto view = op.getInputs()[0].getDefiningOp<ViewOp>();
-  if (!info || info->category != ::spyre::OpCategory::Reduction || !view || op.getOutput() ||
+  if (op.getInfo().category != ::spyre::OpCategory::Reduction || !view || op.getOutput() ||
       op.getInputs().size() != 1)
     return;
   AffineMap read = view.getMap().compose(op.getInputMap(0)), written = op.getOutputMap();
@@ -304,21 +283,17 @@ static void reduceBeforeRepeating(DeviceOpInterface op, RewriterBase &rewriter) 
     toKept.push_back(getAffineDimExpr(dim, context));
   }
   SmallVector<AffineExpr> renumbered(op.getNumDims(), getAffineConstantExpr(0, context));
-  DeviceOpSpec spec;
+  SmallVector<int64_t> extents;
   for (unsigned d = 0; d < op.getNumDims(); ++d)
     if (!repeated[d]) {
-      renumbered[d] = getAffineDimExpr(spec.extents.size(), context);
-      spec.extents.push_back(op.getExtents()[d]);
+      renumbered[d] = getAffineDimExpr(extents.size(), context);
+      extents.push_back(op.getExtents()[d]);
     }
-  unsigned numDims = spec.extents.size();
-  spec.opFunc = name;
-  spec.inputs = {view.getSource()};
-  spec.resultType = RankedTensorType::get(shape, type.getElementType());
-  spec.maps = {read.replaceDimsAndSymbols(renumbered, {}, numDims, 0),
-               AffineMap::get(op.getNumDims(), 0, kept, context)
-                   .replaceDimsAndSymbols(renumbered, {}, numDims, 0)};
-  if (DictionaryAttr constants = op.getConstantsAttr())
-    spec.constants.assign(constants.begin(), constants.end());
+  DeviceOpSpec spec = DeviceOpSpec::of(op)
+                          .withOperand(0, view.getSource(), read)
+                          .withOutput(Value(), RankedTensorType::get(shape, type.getElementType()),
+                                      AffineMap::get(op.getNumDims(), 0, kept, context))
+                          .substitute(renumbered, extents);
   rewriter.setInsertionPoint(op);
   Value once = buildDeviceOp(rewriter, op->getLoc(), spec).getResultTensor();
   rewriter.replaceOp(op, buildView(rewriter, op->getLoc(), once,

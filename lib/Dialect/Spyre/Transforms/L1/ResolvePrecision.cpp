@@ -162,11 +162,9 @@ static bool hasForm(Operation *op, ::spyre::DataFormat format) {
   if (isComposite(op))
     return true;
   auto device = cast<DeviceOpInterface>(op);
-  StringRef name = device.getOpFuncName();
-  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
-  assert(info && "device ops come from the table");
+  const ::spyre::OpFuncInfo &info = device.getInfo();
   // An integer next to the right one is no rounding error.
-  if (half && info->jumps && device.getResultTensor() && isF32(device.getResultTensor()))
+  if (half && info.jumps && device.getResultTensor() && isF32(device.getResultTensor()))
     return false;
   SmallVector<::spyre::DataFormat> formats;
   for (auto [i, input] : llvm::enumerate(device.getInputs())) {
@@ -176,7 +174,7 @@ static bool hasForm(Operation *op, ::spyre::DataFormat format) {
     std::optional<::spyre::DataFormat> own = getDeviceFormat(type);
     formats.push_back(isa<FloatType>(type) || !own ? format : *own);
   }
-  return ::spyre::lookupForm(*info, std::span(formats.data(), formats.size())) != nullptr;
+  return ::spyre::lookupForm(info, std::span(formats.data(), formats.size())) != nullptr;
 }
 
 bool F32Region::hasF32Form(Operation *op) { return hasForm(op, ::spyre::DataFormat::IEEE_FP32); }
@@ -280,12 +278,9 @@ static void recoverMean(DeviceOpInterface quotient, RewriterBase &rewriter) {
   if (isF32(quotient.getResultTensor()) && !llvm::isPowerOf2_64(points / results) &&
       isSubtracted(quotient.getResultTensor()))
     return;
-  DeviceOpSpec spec;
+  DeviceOpSpec spec =
+      DeviceOpSpec::of(sum).withOutput(Value(), quotient.getResultTensor().getType());
   spec.opFunc = "mean";
-  spec.inputs = {sum.getInputs()[0]};
-  spec.resultType = quotient.getResultTensor().getType();
-  spec.extents.assign(sum.getExtents().begin(), sum.getExtents().end());
-  spec.maps = {sum.getInputMap(0), sum.getOutputMap()};
   rewriter.setInsertionPoint(quotient);
   spec.constants.push_back(
       rewriter.getNamedAttr("scaling_factor", rewriter.getF64FloatAttr(1.0 / *divisor)));
@@ -346,12 +341,10 @@ static void recoverSilu(DeviceOpInterface product, RewriterBase &rewriter) {
         !readsSame(product, 1 - i, sigmoid, 0) ||
         !areEqual(gate.map, sigmoid.getOutputMap(), product.getExtents()))
       continue;
-    DeviceOpSpec spec;
-    spec.opFunc = "silu";
-    spec.inputs = {product.getInputs()[1 - i]};
+    DeviceOpSpec spec =
+        DeviceOpSpec::move("silu", product.getInputs()[1 - i], product.getExtents(),
+                           product.getInputMap(1 - i), product.getOutputMap());
     spec.resultType = product.getResultTensor().getType();
-    spec.extents.assign(product.getExtents().begin(), product.getExtents().end());
-    spec.maps = {product.getInputMap(1 - i), product.getOutputMap()};
     rewriter.setInsertionPoint(product);
     Value silu = buildDeviceOp(rewriter, product.getLoc(), spec).getResultTensor();
     rewriter.replaceOp(product, silu);

@@ -134,17 +134,13 @@ static void simplifyMaps(DeviceOpInterface op) {
 
 /// True if \p dim of \p op is the generated dim of a contraction.
 static bool isGeneratedDim(DeviceOpInterface op, unsigned dim) {
-  StringRef name = op.getOpFuncName();
-  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
-  return info && info->category == ::spyre::OpCategory::Batchmatmul &&
+  return op.getInfo().category == ::spyre::OpCategory::Batchmatmul &&
          op.getInputMap(1).isFunctionOfDim(dim) && !op.getInputMap(0).isFunctionOfDim(dim);
 }
 
 /// True if \p dim of \p op is contracted or reduced; a contraction has one such dim.
 static bool isContractedDim(DeviceOpInterface op, unsigned dim) {
-  StringRef name = op.getOpFuncName();
-  const ::spyre::OpFuncInfo *info = ::spyre::lookupOpFunc({name.data(), name.size()});
-  return info && info->category == ::spyre::OpCategory::Batchmatmul &&
+  return op.getInfo().category == ::spyre::OpCategory::Batchmatmul &&
          !op.getOutputMap().isFunctionOfDim(dim);
 }
 

@@ -124,13 +124,13 @@ bool RangeRewriter::reachesHost(Value value) const {
       return false;
     }
     auto device = dyn_cast<DeviceOpInterface>(user);
-    return (isa<ViewOp, ConcatOp>(user) || (device && passesOn(getInfo(device)))) &&
+    return (isa<ViewOp, ConcatOp>(user) || (device && passesOn(device.getInfo()))) &&
            isBFloat16(user->getResult(0)) && reachesHost(user->getResult(0));
   });
 }
 
 std::optional<Kind> RangeRewriter::getResultKind(DeviceOpInterface op) const {
-  const ::spyre::OpFuncInfo &info = getInfo(op);
+  const ::spyre::OpFuncInfo &info = op.getInfo();
   using ::spyre::OpFunc;
   bool multiplies = info.opFunc == OpFunc::Mul, divides = info.opFunc == OpFunc::Realdiv;
   std::optional<Kind> kind;
@@ -168,7 +168,7 @@ LogicalResult RangeRewriter::rewrite(DeviceOpInterface op) {
   bool onlyMasks = llvm::all_of(op.getInputs(), [&](Value input) {
     return !isBeyondRange(input) && (!isWide(input) || wide.lookup(input).kind == Kind::Mask);
   });
-  if (onlyMasks && !passesOn(getInfo(op)))
+  if (onlyMasks && !passesOn(op.getInfo()))
     return success();
   rewriter.setInsertionPoint(op);
   SmallVector<Value> operands;
