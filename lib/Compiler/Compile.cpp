@@ -11,6 +11,7 @@
 
 #include "spyre/Compiler/Compile.h"
 
+#include "spyre/Artifact/Program.h"
 #include "spyre/Compiler/ConstantData.h"
 #include "spyre/Compiler/HostChoice.h"
 #include "spyre/Compiler/Pipelines.h"
@@ -20,12 +21,12 @@
 #include "spyre/Conversion/TorchToSpyre/TorchToSpyre.h"
 #include "spyre/Device/Device.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
-#include "spyre/Dialect/Spyre/Transforms/LaunchSpec.h"
-#include "spyre/Dialect/Spyre/Transforms/Passes.h"
+#include "spyre/Dialect/Spyre/Transforms/L2/Passes.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/LaunchSpec.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/Passes.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscBundleDialect.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscDialect.h"
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
-#include "spyre/Runtime/Program.h"
 #include "spyre/Support/AtomicDirectory.h"
 #include "spyre/Support/JsonWriter.h"
 #include "spyre/Support/Nesting.h"
@@ -46,7 +47,7 @@
 #include <sstream>
 
 using namespace mlir;
-namespace runtime = ::spyre::runtime;
+namespace artifact = ::spyre::artifact;
 
 namespace {
 using Clock = std::chrono::steady_clock;
@@ -117,7 +118,7 @@ private:
   /// Modules that the last stage failed for.
   SmallVector<ModuleOp> failedParts;
   /// What the callers of the planned bundles pass.
-  std::vector<runtime::LaunchSpec> launchSpecs;
+  std::vector<artifact::LaunchSpec> launchSpecs;
   /// Elements of the constants that are arguments, by bundle and array name.
   std::map<std::pair<size_t, std::string>, ElementsAttr> constants;
   std::vector<::spyre::report::Stage> reportStages;
@@ -307,7 +308,7 @@ LogicalResult Compilation::writeKernel(::spyre::AtomicDirectory &directory, size
                                      [&](std::ostream &os) { os.write(text.data(), text.size()); }))
     return fail(*message);
   if (auto message = directory.write(folder + "launch_spec.json", [&](std::ostream &os) {
-        runtime::writeLaunchSpec(launchSpecs[bundle], os, options.pretty);
+        artifact::writeLaunchSpec(launchSpecs[bundle], os, options.pretty);
       }))
     return fail(*message);
   return success();
@@ -339,11 +340,11 @@ LogicalResult Compilation::write(const std::string &outputDirectory) {
   Clock::time_point start = Clock::now();
   if (launchSpecs.size() != graph.bundles.size())
     return fail("the program's arguments have no roles; it cannot be launched as a program");
-  runtime::Program program = ::spyre::compiler::makeProgram(graph, launchSpecs, options.device);
+  artifact::Program program = ::spyre::compiler::makeProgram(graph, launchSpecs, options.device);
   program.target = options.target;
-  stats.hostCalls = runtime::countHostCalls(program);
-  for (const runtime::ProgramStep &step : program.steps)
-    if (const auto *call = std::get_if<runtime::HostCall>(&step.content);
+  stats.hostCalls = artifact::countHostCalls(program);
+  for (const artifact::ProgramStep &step : program.steps)
+    if (const auto *call = std::get_if<artifact::HostCall>(&step.content);
         call && stats.hostCalls.count(call->function))
       stats.hostFacts.push_back({call->function, call->reason, call->location});
   ::spyre::AtomicDirectory directory;
@@ -367,7 +368,7 @@ LogicalResult Compilation::write(const std::string &outputDirectory) {
   if (failed(writeConstants(directory)))
     return failure();
   if (auto message = directory.write("program.json", [&](std::ostream &os) {
-        runtime::writeProgram(program, os, options.pretty);
+        artifact::writeProgram(program, os, options.pretty);
       }))
     return fail(*message);
   if (auto message = directory.commit())
@@ -381,7 +382,7 @@ void Compilation::collectFacts() {
     for (auto func : bundle->getOps<func::FuncOp>()) {
       int64_t largestPool = std::exchange(stats.poolInBytes, 0);
       ::spyre::compiler::collectPlanFacts(func, graph.getNumLaunches(i), stats);
-      if (std::optional<runtime::LaunchSpec> spec =
+      if (std::optional<artifact::LaunchSpec> spec =
               func.isExternal() ? std::nullopt : mlir::spyre::makeLaunchSpec(func)) {
         spec->poolInBytes = stats.poolInBytes;
         launchSpecs.push_back(std::move(*spec));

@@ -13,18 +13,37 @@
 
 #include "spyre/Conversion/SpyreToKTIR/SpyreToKTIR.h"
 #include "spyre/Conversion/SpyreToSuperDSC/SpyreToSuperDSC.h"
+#include "spyre/Conversion/TorchToSpyre/TorchToSpyre.h"
 #include "spyre/Dialect/KTIR/Transforms/Passes.h"
-#include "spyre/Dialect/Spyre/Transforms/L1Passes.h"
-#include "spyre/Dialect/Spyre/Transforms/Passes.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
+#include "spyre/Dialect/Spyre/Transforms/L2/Passes.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/Passes.h"
 #include "spyre/Dialect/SuperDSC/Transforms/Passes.h"
 
 #include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
 namespace spyre::compiler {
 
-void buildL1Stage(OpPassManager &pm) { mlir::spyre::buildL1Pipeline(pm); }
+void buildL1Stage(OpPassManager &pm) {
+  pm.addPass(mlir::spyre::createSpyreSpecializeShapes());
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreFoldTorchConstants());
+  pm.addPass(mlir::spyre::createConvertTorchToSpyre());
+  pm.addPass(mlir::createCanonicalizerPass());
+  pm.addPass(mlir::createCSEPass());
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreWidenRange());
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreExactJumps());
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreCentreKeys());
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreResolvePrecision());
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreWidenArguments());
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreDecompose());
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreFoldViews());
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreSplitDims());
+  pm.addPass(mlir::createCanonicalizerPass());
+  pm.addPass(mlir::createCSEPass());
+}
 
 void buildL2Stage(OpPassManager &pm, const LowerOptions &options) {
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreAssignLayouts());
@@ -67,6 +86,8 @@ void buildKTIRPipeline(OpPassManager &pm) {
 }
 
 void registerPipelines() {
+  PassPipelineRegistration<>("spyre-torch-to-l1",
+                             "torch dialect to device operations on plain tensors", buildL1Stage);
   PassPipelineRegistration<LowerOptions>(
       "spyre-plan", "Lower a program to a placed and verified L3",
       [](OpPassManager &pm, const LowerOptions &options) { buildPlanPipeline(pm, options); });

@@ -13,8 +13,8 @@
 
 #include "spyre/Device/Device.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
-#include "spyre/Dialect/Spyre/Transforms/BufferLiveness.h"
-#include "spyre/Dialect/Spyre/Transforms/PlanningAdapter.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/BufferLiveness.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/PlanningAdapter.h"
 #include "spyre/OpFunc/OpFuncTable.h"
 #include "spyre/Planning/DivisionCost.h"
 

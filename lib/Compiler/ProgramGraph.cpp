@@ -23,7 +23,7 @@
 #include <set>
 
 using namespace mlir;
-namespace runtime = ::spyre::runtime;
+namespace artifact = ::spyre::artifact;
 
 namespace spyre::compiler {
 
@@ -72,13 +72,13 @@ static std::vector<std::string> makeNames(StringRef stem, size_t count) {
 }
 
 /// The array that a value of \p type is on the host; nothing if it is none.
-static std::optional<runtime::HostArray> toHostArray(const std::string &name, Type type) {
+static std::optional<artifact::HostArray> toHostArray(const std::string &name, Type type) {
   if (isa<torch_reader::IntType>(type))
-    return runtime::HostArray{name, HostType::Int64, {}};
+    return artifact::HostArray{name, HostType::Int64, {}};
   if (isa<torch_reader::FloatType>(type))
-    return runtime::HostArray{name, HostType::Float64, {}};
+    return artifact::HostArray{name, HostType::Float64, {}};
   if (isa<torch_reader::BoolType>(type))
-    return runtime::HostArray{name, HostType::Bool, {}};
+    return artifact::HostArray{name, HostType::Bool, {}};
   std::optional<ArrayRef<int64_t>> shape = torch_reader::getTensorShape(type);
   Type element = torch_reader::getTensorElementType(type);
   if (auto tensor = dyn_cast<RankedTensorType>(type)) {
@@ -104,7 +104,7 @@ static std::optional<runtime::HostArray> toHostArray(const std::string &name, Ty
         integer ? IntegerType::get(type.getContext(), integer.getWidth()) : element);
   if (!dtype)
     return std::nullopt;
-  return runtime::HostArray{name, *dtype, {shape->begin(), shape->end()}};
+  return artifact::HostArray{name, *dtype, {shape->begin(), shape->end()}};
 }
 
 /// "read": by an operation of the host, which may decide by the result's numbers.
@@ -126,7 +126,7 @@ private:
   void addBundleCall(func::CallOp call);
   LogicalResult addHostCall(mlir::spyre::HostCallOp call);
   LogicalResult describeSignature();
-  runtime::HostArgument toArgument(Attribute argument, ValueRange inputs);
+  artifact::HostArgument toArgument(Attribute argument, ValueRange inputs);
   /// The name of \p value, which is new if \p value has none.
   std::string &getName(Value value);
   /// A weight has one layout: only where it is passed once does its reader decide.
@@ -174,7 +174,7 @@ std::string &ProgramReader::getName(Value value) {
   if (ElementsAttr elements = getConstant(value)) {
     --numTemporaries;
     name = ("host" + Twine(graph.constants.size())).str();
-    if (std::optional<runtime::HostArray> array = toHostArray(name, value.getType()))
+    if (std::optional<artifact::HostArray> array = toHostArray(name, value.getType()))
       graph.constants.push_back({*array, elements});
   }
   return name;
@@ -239,7 +239,7 @@ void ProgramReader::addBundleCall(func::CallOp call) {
   graph.calls.push_back(std::move(launch));
 }
 
-runtime::HostArgument ProgramReader::toArgument(Attribute argument, ValueRange inputs) {
+artifact::HostArgument ProgramReader::toArgument(Attribute argument, ValueRange inputs) {
   if (auto truth = dyn_cast<BoolAttr>(argument))
     return {truth.getValue()};
   if (auto text = dyn_cast<StringAttr>(argument))
@@ -247,16 +247,16 @@ runtime::HostArgument ProgramReader::toArgument(Attribute argument, ValueRange i
   if (auto number = dyn_cast<FloatAttr>(argument))
     return {number.getValueAsDouble()};
   if (auto list = dyn_cast<ArrayAttr>(argument)) {
-    std::vector<runtime::HostArgument> elements;
+    std::vector<artifact::HostArgument> elements;
     for (Attribute element : list)
       elements.push_back(toArgument(element, inputs));
     return {std::move(elements)};
   }
   if (auto complex = dyn_cast<DenseElementsAttr>(argument)) {
-    runtime::HostArray array{
+    artifact::HostArray array{
         "host" + std::to_string(graph.constants.size()), HostType::Complex128, {}};
     graph.constants.push_back({array, complex});
-    return {runtime::HostArgument::Array{array.name, /*isNumber=*/true}};
+    return {artifact::HostArgument::Array{array.name, /*isNumber=*/true}};
   }
   auto number = dyn_cast<IntegerAttr>(argument);
   if (!number)
@@ -265,11 +265,11 @@ runtime::HostArgument ProgramReader::toArgument(Attribute argument, ValueRange i
     return {number.getInt()};
   Value input = inputs[number.getInt()];
   bool isTensor = torch_reader::isTensor(input.getType()) || isa<TensorType>(input.getType());
-  return {runtime::HostArgument::Array{getName(input), !isTensor}};
+  return {artifact::HostArgument::Array{getName(input), !isTensor}};
 }
 
 LogicalResult ProgramReader::addHostCall(mlir::spyre::HostCallOp call) {
-  runtime::HostCall step;
+  artifact::HostCall step;
   step.function = call.getFunction().str();
   step.reason = call.getReason().str();
   if (FileLineColLoc place = mlir::spyre::getOrigin(call.getLoc()).position)
@@ -285,7 +285,7 @@ LogicalResult ProgramReader::addHostCall(mlir::spyre::HostCallOp call) {
     step.arguments.push_back(toArgument(argument, call.getInputs()));
   for (auto [result, number, item] :
        llvm::zip(call.getResults(), call.getNumbers(), call.getItems())) {
-    std::optional<runtime::HostArray> array = toHostArray(getName(result), result.getType());
+    std::optional<artifact::HostArray> array = toHostArray(getName(result), result.getType());
     if (!array)
       return emitError(call.getLoc())
              << "'" << step.function << "' is not supported on the host: " << result.getType()
@@ -300,7 +300,7 @@ LogicalResult ProgramReader::addHostCall(mlir::spyre::HostCallOp call) {
 LogicalResult ProgramReader::describeSignature() {
   graph.arguments.emplace();
   for (BlockArgument argument : program.getArguments()) {
-    std::optional<runtime::HostArray> array = toHostArray(names[argument], argument.getType());
+    std::optional<artifact::HostArray> array = toHostArray(names[argument], argument.getType());
     if (!array)
       return emitError(program.getLoc())
              << "argument #" << argument.getArgNumber() << ": " << argument.getType()
@@ -312,16 +312,16 @@ LogicalResult ProgramReader::describeSignature() {
   for (auto [i, value] :
        llvm::enumerate(program.getBody().front().getTerminator()->getOperands())) {
     std::string name = ("out" + Twine(i)).str();
-    std::optional<runtime::HostArray> array = toHostArray(name, value.getType());
+    std::optional<artifact::HostArray> array = toHostArray(name, value.getType());
     if (!array)
       return emitError(program.getLoc()) << "result #" << i << ": " << value.getType()
                                          << " is not supported: a program cannot give it";
     graph.resultArrays->push_back(*array);
     std::string source = getName(value);
     if (source != name) {
-      runtime::HostCall copy;
+      artifact::HostCall copy;
       copy.function = "aten.alias";
-      copy.arguments.push_back({runtime::HostArgument::Array{source, false}});
+      copy.arguments.push_back({artifact::HostArgument::Array{source, false}});
       copy.outputs.push_back({*array, 0, -1});
       graph.calls.push_back(std::move(copy));
     }
@@ -387,30 +387,30 @@ namespace {
 /// Adds steps, and what they need, to a program.
 class ProgramMaker {
 public:
-  ProgramMaker(const ProgramGraph &graph, const std::vector<runtime::LaunchSpec> &specs,
-               runtime::Program &program)
+  ProgramMaker(const ProgramGraph &graph, const std::vector<artifact::LaunchSpec> &specs,
+               artifact::Program &program)
       : graph(graph), specs(specs), program(program) {}
 
   void run();
 
 private:
   /// The value that argument \p argument of call \p call is.
-  std::string getValue(const BundleCall &call, const runtime::ArgumentSpec &argument) const;
+  std::string getValue(const BundleCall &call, const artifact::ArgumentSpec &argument) const;
   /// The buffer that it lives in. A value that the host has may be in several formats; the
   /// first is the one of the value's name.
-  std::string getBuffer(const BundleCall &call, const runtime::ArgumentSpec &argument);
+  std::string getBuffer(const BundleCall &call, const artifact::ArgumentSpec &argument);
   void noteUses();
   void addBuffer(const std::string &name, const std::string &value,
-                 const runtime::ArgumentSpec &argument);
+                 const artifact::ArgumentSpec &argument);
   void addLaunch(const BundleCall &call);
-  void addHostCall(const runtime::HostCall &call);
+  void addHostCall(const artifact::HostCall &call);
   void copyOut(const std::string &name);
   void freeUnused(size_t step);
 
   const ProgramGraph &graph;
-  const std::vector<runtime::LaunchSpec> &specs;
-  runtime::Program &program;
-  std::map<std::string, runtime::ArgumentSpec> buffers;
+  const std::vector<artifact::LaunchSpec> &specs;
+  artifact::Program &program;
+  std::map<std::string, artifact::ArgumentSpec> buffers;
   std::map<std::string, size_t> lastUse;     ///< by buffer, on the device or as it is copied out
   std::map<std::string, DataFormat> formats; ///< of the buffer that has the value's name
   std::set<std::string> onHost;              ///< values that the host has
@@ -427,7 +427,7 @@ static std::optional<size_t> getNumber(StringRef name, StringRef stem) {
 }
 
 std::string ProgramMaker::getValue(const BundleCall &call,
-                                   const runtime::ArgumentSpec &argument) const {
+                                   const artifact::ArgumentSpec &argument) const {
   if (auto i = getNumber(argument.array, "in"); i && *i < call.inputs.size())
     return call.inputs[*i];
   if (auto i = getNumber(argument.array, "out"); i && *i < call.outputs.size())
@@ -435,7 +435,8 @@ std::string ProgramMaker::getValue(const BundleCall &call,
   return getConstantName(graph, call.bundle, argument.array);
 }
 
-std::string ProgramMaker::getBuffer(const BundleCall &call, const runtime::ArgumentSpec &argument) {
+std::string ProgramMaker::getBuffer(const BundleCall &call,
+                                    const artifact::ArgumentSpec &argument) {
   std::string value = getValue(call, argument);
   auto [format, isNew] = formats.try_emplace(value, argument.deviceFormat);
   if (isNew || format->second == argument.deviceFormat)
@@ -445,15 +446,15 @@ std::string ProgramMaker::getBuffer(const BundleCall &call, const runtime::Argum
 
 void ProgramMaker::noteUses() {
   for (auto [step, call] : llvm::enumerate(graph.calls)) {
-    if (const auto *host = std::get_if<runtime::HostCall>(&call)) {
-      runtime::forEachArray(host->arguments, [&](const runtime::HostArgument::Array &array) {
+    if (const auto *host = std::get_if<artifact::HostCall>(&call)) {
+      artifact::forEachArray(host->arguments, [&](const artifact::HostArgument::Array &array) {
         lastUse[array.name] = step;
       });
       continue;
     }
     const auto &launch = std::get<BundleCall>(call);
-    for (const runtime::ArgumentSpec &argument : specs[launch.bundle].arguments)
-      if (argument.role != runtime::Role::Constant)
+    for (const artifact::ArgumentSpec &argument : specs[launch.bundle].arguments)
+      if (argument.role != artifact::Role::Constant)
         lastUse[getBuffer(launch, argument)] = step;
   }
   for (const std::string &result : graph.results)
@@ -461,14 +462,14 @@ void ProgramMaker::noteUses() {
 }
 
 void ProgramMaker::addBuffer(const std::string &name, const std::string &value,
-                             const runtime::ArgumentSpec &argument) {
+                             const artifact::ArgumentSpec &argument) {
   if (!buffers.try_emplace(name, argument).second)
     return;
   int64_t bytes = ::spyre::kStickInBytes;
   for (size_t i = 0; i + 1 < argument.deviceSize.size(); ++i)
     bytes *= argument.deviceSize[i];
   program.buffers.push_back({name, bytes});
-  if (argument.role == runtime::Role::Output)
+  if (argument.role == artifact::Role::Output)
     return;
   // First seen as an input: the host has it.
   if (getNumber(argument.array, "const"))
@@ -476,20 +477,20 @@ void ProgramMaker::addBuffer(const std::string &name, const std::string &value,
         {{name, argument.dtype, argument.shape}, "constants/" + name + ".npy"});
   else if (!graph.arguments && !onHost.count(value) && listed.insert(value).second)
     program.arguments.push_back({value, argument.dtype, argument.shape});
-  program.steps.push_back({runtime::CopyIn{value, name}});
+  program.steps.push_back({artifact::CopyIn{value, name}});
 }
 
 void ProgramMaker::freeUnused(size_t step) {
   for (const auto &[name, spec] : buffers)
     if (lastUse.at(name) == step)
-      program.steps.push_back({runtime::Free{name}});
+      program.steps.push_back({artifact::Free{name}});
 }
 
 void ProgramMaker::addLaunch(const BundleCall &call) {
-  runtime::LaunchBundle launch;
+  artifact::LaunchBundle launch;
   launch.bundle = "bundles/" + std::to_string(call.bundle);
-  for (const runtime::ArgumentSpec &argument : specs[call.bundle].arguments) {
-    if (argument.role == runtime::Role::Constant) {
+  for (const artifact::ArgumentSpec &argument : specs[call.bundle].arguments) {
+    if (argument.role == artifact::Role::Constant) {
       launch.buffers.emplace_back();
       continue;
     }
@@ -502,13 +503,13 @@ void ProgramMaker::addLaunch(const BundleCall &call) {
 
 void ProgramMaker::copyOut(const std::string &name) {
   if (buffers.count(name) && onHost.insert(name).second)
-    program.steps.push_back({runtime::CopyOut{name, name}});
+    program.steps.push_back({artifact::CopyOut{name, name}});
 }
 
-void ProgramMaker::addHostCall(const runtime::HostCall &call) {
-  runtime::forEachArray(call.arguments,
-                        [&](const runtime::HostArgument::Array &array) { copyOut(array.name); });
-  for (const runtime::HostOutput &output : call.outputs)
+void ProgramMaker::addHostCall(const artifact::HostCall &call) {
+  artifact::forEachArray(call.arguments,
+                         [&](const artifact::HostArgument::Array &array) { copyOut(array.name); });
+  for (const artifact::HostOutput &output : call.outputs)
     onHost.insert(output.array.name);
   program.steps.push_back({call});
 }
@@ -517,7 +518,7 @@ void ProgramMaker::run() {
   noteUses();
   if (graph.arguments) {
     program.arguments = *graph.arguments;
-    for (const runtime::HostArray &argument : program.arguments)
+    for (const artifact::HostArray &argument : program.arguments)
       onHost.insert(argument.name);
   }
   for (const HostConstant &constant : graph.constants) {
@@ -525,7 +526,7 @@ void ProgramMaker::run() {
     onHost.insert(constant.array.name);
   }
   for (auto [step, call] : llvm::enumerate(graph.calls)) {
-    if (const auto *host = std::get_if<runtime::HostCall>(&call))
+    if (const auto *host = std::get_if<artifact::HostCall>(&call))
       addHostCall(*host);
     else
       addLaunch(std::get<BundleCall>(call));
@@ -539,23 +540,23 @@ void ProgramMaker::run() {
       copyOut(result);
       continue;
     }
-    const runtime::ArgumentSpec &spec = buffers.at(result);
+    const artifact::ArgumentSpec &spec = buffers.at(result);
     program.results.push_back({array, spec.dtype, spec.shape});
-    program.steps.push_back({runtime::CopyOut{result, array}});
+    program.steps.push_back({artifact::CopyOut{result, array}});
   }
   for (const std::string &result : graph.results)
     if (buffers.count(result) && done.insert(result).second)
-      program.steps.push_back({runtime::Free{result}});
+      program.steps.push_back({artifact::Free{result}});
   // Arguments in the order of their numbers, whenever they are first used.
-  llvm::sort(program.arguments, [](const runtime::HostArray &a, const runtime::HostArray &b) {
+  llvm::sort(program.arguments, [](const artifact::HostArray &a, const artifact::HostArray &b) {
     return getNumber(a.name, "in") < getNumber(b.name, "in");
   });
 }
 
-runtime::Program makeProgram(const ProgramGraph &graph,
-                             const std::vector<runtime::LaunchSpec> &specs,
-                             const std::string &device) {
-  runtime::Program program;
+artifact::Program makeProgram(const ProgramGraph &graph,
+                              const std::vector<artifact::LaunchSpec> &specs,
+                              const std::string &device) {
+  artifact::Program program;
   program.name = graph.name;
   program.device = device;
   ProgramMaker(graph, specs, program).run();

@@ -36,7 +36,7 @@
 
 using namespace mlir;
 
-namespace rt = ::spyre::runtime;
+namespace artifact = ::spyre::artifact;
 
 /// \p where is "line:column", or a JSON pointer that goes into the message.
 static InFlightDiagnostic emitFileError(MLIRContext &context, StringRef path,
@@ -107,8 +107,8 @@ static void keepArgumentNumbers(func::FuncOp function, ArrayRef<StringRef> names
                     DenseI64ArrayAttr::get(function.getContext(), numbers));
 }
 
-static FailureOr<std::optional<rt::LaunchSpec>> readSpec(StringRef dir, MLIRContext &context,
-                                                         std::string &specName) {
+static FailureOr<std::optional<artifact::LaunchSpec>> readSpec(StringRef dir, MLIRContext &context,
+                                                               std::string &specName) {
   for (const char *name : {"spyreCodeDir/launch_spec.json", "launch_spec.json", "bind.json"}) {
     std::string path = joinPath(dir, name);
     if (!llvm::sys::fs::exists(path))
@@ -117,14 +117,14 @@ static FailureOr<std::optional<rt::LaunchSpec>> readSpec(StringRef dir, MLIRCont
     std::unique_ptr<llvm::MemoryBuffer> buffer = readFile(context, path);
     if (!buffer)
       return failure();
-    auto result = rt::readLaunchSpec(buffer->getBuffer());
-    if (auto *error = std::get_if<rt::FileError>(&result)) {
+    auto result = artifact::readLaunchSpec(buffer->getBuffer());
+    if (auto *error = std::get_if<artifact::FileError>(&result)) {
       emitFileError(context, path, error->where) << error->message;
       return failure();
     }
-    return std::optional<rt::LaunchSpec>(std::get<rt::LaunchSpec>(std::move(result)));
+    return std::optional<artifact::LaunchSpec>(std::get<artifact::LaunchSpec>(std::move(result)));
   }
-  return std::optional<rt::LaunchSpec>();
+  return std::optional<artifact::LaunchSpec>();
 }
 
 FailureOr<spyre::ParsedBundle> spyre::parseBundle(StringRef dir, MLIRContext &context,
@@ -177,7 +177,7 @@ FailureOr<spyre::ParsedBundle> spyre::parseBundle(StringRef dir, MLIRContext &co
 
   std::string specName;
   if (readsSpec) {
-    FailureOr<std::optional<rt::LaunchSpec>> spec = readSpec(dir, context, specName);
+    FailureOr<std::optional<artifact::LaunchSpec>> spec = readSpec(dir, context, specName);
     if (failed(spec))
       return failure();
     bundle.spec = std::move(*spec);
@@ -234,12 +234,13 @@ FailureOr<spyre::sdsc::Descriptor> spyre::readBundleDescriptor(StringRef dir,
   return std::get<sdsc::Descriptor>(std::move(result));
 }
 
-FailureOr<rt::Plan> spyre::loadBundlePlan(StringRef dir, MLIRContext &context, bool readsSpec) {
+FailureOr<artifact::Plan> spyre::loadBundlePlan(StringRef dir, MLIRContext &context,
+                                                bool readsSpec) {
   FailureOr<ParsedBundle> bundle = parseBundle(dir, context, readsSpec);
   if (failed(bundle))
     return failure();
   int64_t poolInBytes = bundle->spec ? bundle->spec->poolInBytes : 0;
-  FailureOr<rt::Plan> plan = buildPlan(bundle->function, bundle->hasPool, poolInBytes);
+  FailureOr<artifact::Plan> plan = buildPlan(bundle->function, bundle->hasPool, poolInBytes);
   if (failed(plan))
     return failure();
 

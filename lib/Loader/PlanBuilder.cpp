@@ -23,12 +23,12 @@
 
 using namespace mlir;
 
-namespace rt = ::spyre::runtime;
+namespace artifact = ::spyre::artifact;
 
 namespace {
 
 /// A value of type index: like an address, but with counters of loops 0, 1, ...
-using Linear = rt::AddressExpr;
+using Linear = artifact::AddressExpr;
 
 bool isConstant(const Linear &value) {
   return value.base == Linear::kAbsolute &&
@@ -39,12 +39,12 @@ class PlanBuilder {
 public:
   PlanBuilder(func::FuncOp function, bool hasPool) : function(function), hasPool(hasPool) {}
 
-  LogicalResult build(rt::Plan &plan);
+  LogicalResult build(artifact::Plan &plan);
 
 private:
-  LogicalResult visitBlock(Block &block, unsigned depth, std::vector<rt::Step> &steps);
-  LogicalResult visitFor(scf::ForOp loop, unsigned depth, std::vector<rt::Step> &steps);
-  LogicalResult visitExecute(sdscbundle::SdscExecuteOp op, std::vector<rt::Step> &steps);
+  LogicalResult visitBlock(Block &block, unsigned depth, std::vector<artifact::Step> &steps);
+  LogicalResult visitFor(scf::ForOp loop, unsigned depth, std::vector<artifact::Step> &steps);
+  LogicalResult visitExecute(sdscbundle::SdscExecuteOp op, std::vector<artifact::Step> &steps);
   LogicalResult visitArithmetic(Operation *op);
   FailureOr<Linear> getValue(Operation *user, Value value);
   FailureOr<int64_t> getConstant(Operation *user, Value value, StringRef what);
@@ -213,8 +213,8 @@ LogicalResult PlanBuilder::visitArithmetic(Operation *op) {
 }
 
 LogicalResult PlanBuilder::visitExecute(sdscbundle::SdscExecuteOp op,
-                                        std::vector<rt::Step> &steps) {
-  rt::Launch launch;
+                                        std::vector<artifact::Step> &steps) {
+  artifact::Launch launch;
   launch.descriptor = op.getSdscFilename().str();
   for (auto [id, address] : llvm::zip_equal(op.getSymbolIdValues(), op.getAddresses())) {
     FailureOr<Linear> value = getValue(op, address);
@@ -228,7 +228,8 @@ LogicalResult PlanBuilder::visitExecute(sdscbundle::SdscExecuteOp op,
   return success();
 }
 
-LogicalResult PlanBuilder::visitFor(scf::ForOp loop, unsigned depth, std::vector<rt::Step> &steps) {
+LogicalResult PlanBuilder::visitFor(scf::ForOp loop, unsigned depth,
+                                    std::vector<artifact::Step> &steps) {
   if (!loop.getInitArgs().empty())
     return loop.emitError() << "carries values between iterations, which a bundle cannot";
   if (!loop.getInductionVar().getType().isIndex())
@@ -240,7 +241,7 @@ LogicalResult PlanBuilder::visitFor(scf::ForOp loop, unsigned depth, std::vector
     return failure();
   if (*step <= 0)
     return loop.emitError() << "has the step " << *step << ", which is not positive";
-  rt::Loop result;
+  artifact::Loop result;
   int64_t distance = 0;
   if (*upper > *lower) {
     if (llvm::SubOverflow(*upper, *lower, distance))
@@ -258,7 +259,8 @@ LogicalResult PlanBuilder::visitFor(scf::ForOp loop, unsigned depth, std::vector
   return success();
 }
 
-LogicalResult PlanBuilder::visitBlock(Block &block, unsigned depth, std::vector<rt::Step> &steps) {
+LogicalResult PlanBuilder::visitBlock(Block &block, unsigned depth,
+                                      std::vector<artifact::Step> &steps) {
   LogicalResult result = success();
   for (Operation &op : block) {
     // All executions are looked at; arithmetic that fails would only cause
@@ -278,7 +280,7 @@ LogicalResult PlanBuilder::visitBlock(Block &block, unsigned depth, std::vector<
   return result;
 }
 
-LogicalResult PlanBuilder::build(rt::Plan &plan) {
+LogicalResult PlanBuilder::build(artifact::Plan &plan) {
   if (!function.getBody().hasOneBlock())
     return function.emitError() << "a bundle's function has one block";
   if (function.getNumResults() != 0)
@@ -317,8 +319,9 @@ LogicalResult PlanBuilder::build(rt::Plan &plan) {
   return success();
 }
 
-FailureOr<rt::Plan> spyre::buildPlan(func::FuncOp function, bool hasPool, int64_t poolInBytes) {
-  rt::Plan plan;
+FailureOr<artifact::Plan> spyre::buildPlan(func::FuncOp function, bool hasPool,
+                                           int64_t poolInBytes) {
+  artifact::Plan plan;
   plan.poolInBytes = poolInBytes;
   if (failed(PlanBuilder(function, hasPool).build(plan)))
     return failure();

@@ -88,13 +88,13 @@ void unmarkPadding(const Target &target, int64_t offset, int64_t size) {
 
 } // namespace
 
-void Runtime::note(TimelineEvent::Kind kind, const std::string &name, const std::string &where,
-                   int64_t readInBytes, int64_t writtenInBytes) {
+void Runtime::note(cost::TimelineEvent::Kind kind, const std::string &name,
+                   const std::string &where, int64_t readInBytes, int64_t writtenInBytes) {
   if (progress) {
     int64_t bytes = readInBytes + writtenInBytes;
     progress(name + " " + where + (bytes ? ", " + std::to_string(bytes) + " bytes" : ""));
   }
-  TimelineEvent event;
+  cost::TimelineEvent event;
   event.kind = kind;
   event.name = name;
   event.where = where;
@@ -110,7 +110,7 @@ std::optional<Error> Runtime::copyIn(const ArgumentSpec &spec, const HostTensor 
     return *error;
   Target to = std::get<Target>(target);
   layouts[address] = spec;
-  note(TimelineEvent::Transfer, "copy in", spec.array, 0,
+  note(cost::TimelineEvent::Transfer, "copy in", spec.array, 0,
        std::get<int64_t>(getDeviceSizeInBytes(spec)));
   if (emulator.getOptions().countOnly)
     return std::nullopt;
@@ -131,7 +131,7 @@ std::optional<Error> Runtime::copyOut(const ArgumentSpec &spec, int64_t address,
   auto held = layouts.find(address);
   if (held != layouts.end() && !haveSameLayout(held->second, spec))
     return Error{spec.array + ": the buffer holds " + describeDifference(held->second, spec)};
-  note(TimelineEvent::Transfer, "copy out", spec.array,
+  note(cost::TimelineEvent::Transfer, "copy out", spec.array,
        std::get<int64_t>(getDeviceSizeInBytes(spec)), 0);
   if (emulator.getOptions().countOnly)
     return std::nullopt;
@@ -330,7 +330,7 @@ std::optional<LaunchMemory::Prepared> Runtime::describeLaunch(std::vector<int64_
 std::optional<Error> Runtime::launch(const Bundle &bundle, const std::vector<int64_t> &arguments) {
   if (auto error = checkArguments(bundle, arguments))
     return Error{bundle.directory + ": " + error->message};
-  note(TimelineEvent::Launch, "launch", bundle.plan.name, 0, 0);
+  note(cost::TimelineEvent::Launch, "launch", bundle.plan.name, 0, 0);
   emulator.beginLaunch();
   std::vector<int64_t> addresses = arguments, owned;
   auto release = [&](std::optional<Error> error) {

@@ -18,8 +18,9 @@
 #include "spyre/Dialect/KTIR/IR/KtdpDialect.h"
 #include "spyre/Dialect/KTIR/Transforms/Passes.h"
 #include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
-#include "spyre/Dialect/Spyre/Transforms/L1Passes.h"
-#include "spyre/Dialect/Spyre/Transforms/Passes.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
+#include "spyre/Dialect/Spyre/Transforms/L2/Passes.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/Passes.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscBundleDialect.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscDialect.h"
 #include "spyre/Dialect/SuperDSC/Transforms/Passes.h"
@@ -48,13 +49,13 @@ void spyre::registerAllDialects(mlir::DialectRegistry &registry) {
 
 void spyre::registerAllPasses() {
   mlir::registerTransformsPasses();
-  mlir::spyre::registerSpyreTransformsPasses();
   mlir::spyre::registerSpyreToKTIRPasses();
   mlir::spyre::registerSpyreToSuperDSCPasses();
   mlir::ktdp::registerKtirPasses();
   mlir::sdsc::registerSdscPasses();
   mlir::spyre::registerTorchToSpyrePasses();
   mlir::spyre::registerSpyreL1Passes();
-  mlir::spyre::registerL1Pipeline();
+  mlir::spyre::registerSpyreL2Passes();
+  mlir::spyre::registerSpyreL3Passes();
   compiler::registerPipelines();
 }

@@ -125,6 +125,28 @@ def compare(sample, wanted, got):
         )
 
 
+def widened(value):
+    is_float = isinstance(value, torch.Tensor) and value.is_floating_point()
+    return value.double() if is_float else value
+
+
+def without_nans_of_kernels(op, sample, wanted):
+    """PyTorch's kernels for wide registers have NaN for gelu(inf), its others infinity: float64 decides."""
+    if not any(value.is_floating_point() and value.isnan().any() for value in wanted):
+        return wanted
+    try:
+        exact = op(*map(widened, sample.args), **{key: widened(value) for key, value in sample.kwargs.items()})
+    except (RuntimeError, NotImplementedError):
+        return wanted
+    exact = [as_tensor(value) for value in (exact if isinstance(exact, (tuple, list)) else [exact])]
+    return [
+        torch.where(value.isnan() & ~other.isnan(), other.to(value.dtype), value)
+        if value.is_floating_point() and other.shape == value.shape and other.is_floating_point()
+        else value
+        for value, other in zip(wanted, exact, strict=True)
+    ]
+
+
 @pytest.mark.parametrize("name", sorted(hostcalls.CALLS))
 def test_same_as_pytorch(program, name):
     op = hostcalls.resolve(name)
@@ -148,7 +170,7 @@ def test_same_as_pytorch(program, name):
             assert not isinstance(alone, str), f"{sample}, result {i}: {alone}"
             assert encode(alone[i]) == encode(got[i])
         try:
-            compare(sample, wanted, got)
+            compare(sample, without_nans_of_kernels(op, sample, wanted), got)
         except AssertionError as error:
             raise AssertionError(f"{sample}: {error}\nPyTorch: {wanted}\nhere: {got}") from error
         ran += 1

@@ -22,7 +22,7 @@
 
 using namespace spyre;
 using namespace spyre::tools;
-using runtime::ArgumentSpec;
+using artifact::ArgumentSpec;
 using runtime::Error;
 using runtime::HostTensor;
 using runtime::Result;
@@ -272,7 +272,7 @@ Result<ArgumentSpec> spyre::tools::parseShortArgument(const std::string &text, b
   if (!format)
     return fail("the device has no format for " + name);
   ArgumentSpec spec;
-  spec.role = isOutput ? runtime::Role::Output : runtime::Role::Input;
+  spec.role = isOutput ? artifact::Role::Output : artifact::Role::Input;
   spec.array = (isOutput ? "out" : "in") + std::to_string(number);
   spec.dtype = *type;
   spec.deviceFormat = *format;

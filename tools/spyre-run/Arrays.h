@@ -40,8 +40,8 @@ Comparison compare(const runtime::HostTensor &got, const npz::Array &expected,
                    std::optional<double> rtol, std::optional<double> atol);
 
 /// "512x1024@fp16" in the default layout.
-runtime::Result<runtime::ArgumentSpec> parseShortArgument(const std::string &text, bool isOutput,
-                                                          unsigned number);
+runtime::Result<artifact::ArgumentSpec> parseShortArgument(const std::string &text, bool isOutput,
+                                                           unsigned number);
 
 } // namespace spyre::tools
 

@@ -20,7 +20,7 @@
 
 using namespace spyre;
 using namespace spyre::tools;
-using runtime::ArgumentSpec;
+using artifact::ArgumentSpec;
 using runtime::Error;
 
 namespace {
@@ -126,14 +126,14 @@ std::optional<Access> describe(const sdsc::Descriptor &descriptor, const sdsc::T
 }
 
 /// All accesses to argument \p position.
-void collect(const runtime::Bundle &bundle, const std::vector<runtime::Step> &steps,
+void collect(const runtime::Bundle &bundle, const std::vector<artifact::Step> &steps,
              int64_t position, std::vector<Access> &accesses) {
-  for (const runtime::Step &step : steps) {
-    if (const auto *loop = std::get_if<runtime::Loop>(&step.content)) {
+  for (const artifact::Step &step : steps) {
+    if (const auto *loop = std::get_if<artifact::Loop>(&step.content)) {
       collect(bundle, loop->body, position, accesses);
       continue;
     }
-    const auto &launch = std::get<runtime::Launch>(step.content);
+    const auto &launch = std::get<artifact::Launch>(step.content);
     auto found = bundle.descriptors.find(launch.descriptor);
     if (found == bundle.descriptors.end())
       continue;

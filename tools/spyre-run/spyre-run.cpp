@@ -52,26 +52,26 @@ int fail(const std::string &message) {
 }
 
 /// The description of the arguments that the command line gives, if any.
-runtime::Result<std::optional<runtime::LaunchSpec>> readBinding(const RunOptions &options) {
+runtime::Result<std::optional<artifact::LaunchSpec>> readBinding(const RunOptions &options) {
   if (!options.bind.empty()) {
     auto text = runtime::readTextFile(options.bind);
     if (auto *error = std::get_if<Error>(&text))
       return *error;
-    auto read = runtime::readLaunchSpec(std::get<std::string>(text));
-    if (auto *error = std::get_if<runtime::FileError>(&read))
+    auto read = artifact::readLaunchSpec(std::get<std::string>(text));
+    if (auto *error = std::get_if<artifact::FileError>(&read))
       return Error{options.bind + (error->where.empty() ? "" : ":" + error->where) + ": " +
                    error->message};
-    return std::optional(std::move(std::get<runtime::LaunchSpec>(read)));
+    return std::optional(std::move(std::get<artifact::LaunchSpec>(read)));
   }
   if (options.shortArguments.empty())
-    return std::optional<runtime::LaunchSpec>();
-  runtime::LaunchSpec spec;
+    return std::optional<artifact::LaunchSpec>();
+  artifact::LaunchSpec spec;
   unsigned numInputs = 0, numOutputs = 0;
   for (const auto &[isOutput, text] : options.shortArguments) {
     auto argument = parseShortArgument(text, isOutput, isOutput ? numOutputs++ : numInputs++);
     if (auto *error = std::get_if<Error>(&argument))
       return *error;
-    spec.arguments.push_back(std::move(std::get<runtime::ArgumentSpec>(argument)));
+    spec.arguments.push_back(std::move(std::get<artifact::ArgumentSpec>(argument)));
   }
   return std::optional(std::move(spec));
 }
@@ -83,13 +83,13 @@ struct Executable {
   std::optional<runtime::LoadedProgram> program;
   std::optional<compiler::CompileStats> compileStats;
 
-  std::vector<runtime::HostArray> getInputs() const {
+  std::vector<artifact::HostArray> getInputs() const {
     if (program)
       return program->program.arguments;
-    std::vector<runtime::HostArray> inputs;
+    std::vector<artifact::HostArray> inputs;
     std::set<std::string> seen;
-    for (const runtime::ArgumentSpec &spec : bundle->spec.arguments)
-      if ((spec.role == runtime::Role::Input || spec.role == runtime::Role::InputOutput) &&
+    for (const artifact::ArgumentSpec &spec : bundle->spec.arguments)
+      if ((spec.role == artifact::Role::Input || spec.role == artifact::Role::InputOutput) &&
           seen.insert(spec.array).second)
         inputs.push_back({spec.array, spec.dtype, spec.shape});
     return inputs;
@@ -121,11 +121,11 @@ runtime::Result<runtime::Bundle> loadBundleDirectory(const RunOptions &options) 
   auto binding = readBinding(options);
   if (auto *error = std::get_if<Error>(&binding))
     return *error;
-  auto &spec = std::get<std::optional<runtime::LaunchSpec>>(binding);
+  auto &spec = std::get<std::optional<artifact::LaunchSpec>>(binding);
   if (!spec && !fs::exists(runtime::findLaunchSpec(options.input), code))
     return Error{options.input + ": it has neither program.json nor launch_spec.json; say what a "
                                  "bundle's arguments are with --bind, or with -i and -o"};
-  std::optional<runtime::Plan> plan;
+  std::optional<artifact::Plan> plan;
   if (!fs::exists(options.input + "/plan.json", code)) {
     mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
     llvm::SourceMgr sources;
@@ -265,7 +265,7 @@ std::string statsJson(runtime::Runtime &runtime, const Executable &executable,
   stats["device_ops"] = counters.launches;
   if (executable.program) {
     stats["host_calls"] = json::Document::object();
-    for (const auto &[function, count] : runtime::countHostCalls(executable.program->program))
+    for (const auto &[function, count] : artifact::countHostCalls(executable.program->program))
       stats["host_calls"][function] = count;
   }
   stats["hbm_read_bytes_counted"] = counters.readInBytes;
@@ -316,7 +316,7 @@ int run(const RunOptions &options) {
     expected = std::move(std::get<npz::Archive>(archive));
   }
   std::map<std::string, HostTensor> inputs;
-  for (const runtime::HostArray &spec : executable.getInputs()) {
+  for (const artifact::HostArray &spec : executable.getInputs()) {
     if (options.costOnly) {
       inputs[spec.name] = HostTensor{spec.dtype, spec.shape, {}};
       continue;

@@ -124,17 +124,17 @@ int64_t getBytes(const Descriptor &descriptor, const Tensor &tensor) {
   return parts * getBytesPerCore(descriptor, tensor);
 }
 
-std::string formatAddress(const runtime::AddressExpr &address) {
+std::string formatAddress(const artifact::AddressExpr &address) {
   std::string text;
-  if (address.base == runtime::AddressExpr::kPool)
+  if (address.base == artifact::AddressExpr::kPool)
     text = "the pool";
-  else if (address.base == runtime::AddressExpr::kSize)
+  else if (address.base == artifact::AddressExpr::kSize)
     return "size " + std::to_string(address.offsetInBytes);
-  else if (address.base == runtime::AddressExpr::kAbsolute)
+  else if (address.base == artifact::AddressExpr::kAbsolute)
     text = "address";
   else
     text = "argument " + std::to_string(address.base);
-  if (address.offsetInBytes != 0 || address.base == runtime::AddressExpr::kAbsolute)
+  if (address.offsetInBytes != 0 || address.base == artifact::AddressExpr::kAbsolute)
     text += " + " + std::to_string(address.offsetInBytes);
   for (size_t loop = 0; loop < address.strideInBytes.size(); ++loop)
     if (address.strideInBytes[loop] != 0)
@@ -144,7 +144,7 @@ std::string formatAddress(const runtime::AddressExpr &address) {
 }
 
 /// Where core 0 finds the operand, and how far the next core's part is.
-std::string formatPlace(const Tensor &tensor, const runtime::Launch *launch) {
+std::string formatPlace(const Tensor &tensor, const artifact::Launch *launch) {
   auto describe = [&](int64_t address) -> std::string {
     if (address >= 0)
       return (tensor.component == sdsc::Component::LX ? "byte " : "address ") +
@@ -178,7 +178,7 @@ std::string formatShape(const Descriptor &descriptor, const std::vector<OperandD
   return present.empty() ? "one element" : join(present, " x ");
 }
 
-void explainTensor(const Descriptor &descriptor, size_t index, const runtime::Launch *launch,
+void explainTensor(const Descriptor &descriptor, size_t index, const artifact::Launch *launch,
                    std::ostream &os, const std::string &indent) {
   const Tensor &tensor = descriptor.tensors[index];
   auto contains = [&](const std::vector<unsigned> &list) {
@@ -291,7 +291,7 @@ std::vector<std::string> getReducedDims(const Descriptor &descriptor) {
 
 } // namespace
 
-void explainDescriptor(const Descriptor &descriptor, const runtime::Launch *launch,
+void explainDescriptor(const Descriptor &descriptor, const artifact::Launch *launch,
                        std::ostream &os, const std::string &indent) {
   const OpFuncInfo *info = lookupOpFunc(descriptor.opFunc);
   os << indent << "operation " << descriptor.index << ": " << descriptor.opFunc;
@@ -365,17 +365,17 @@ void addTraffic(const Descriptor &descriptor, int64_t runs, Totals &totals) {
   }
 }
 
-void explainSteps(const std::vector<runtime::Step> &steps,
+void explainSteps(const std::vector<artifact::Step> &steps,
                   const std::map<std::string, Descriptor> &descriptors, std::ostream &os,
                   const std::string &indent, int64_t runs, unsigned depth, Totals &totals) {
-  for (const runtime::Step &step : steps) {
-    if (const auto *loop = std::get_if<runtime::Loop>(&step.content)) {
+  for (const artifact::Step &step : steps) {
+    if (const auto *loop = std::get_if<artifact::Loop>(&step.content)) {
       os << indent << "loop " << depth << ", " << loop->count << " times:\n";
       explainSteps(loop->body, descriptors, os, indent + "  ", runs * loop->count, depth + 1,
                    totals);
       continue;
     }
-    const auto &launch = std::get<runtime::Launch>(step.content);
+    const auto &launch = std::get<artifact::Launch>(step.content);
     auto it = descriptors.find(launch.descriptor);
     if (it == descriptors.end()) {
       os << indent << "launch of " << launch.descriptor << ", " << launch.symbols.size()
@@ -389,7 +389,7 @@ void explainSteps(const std::vector<runtime::Step> &steps,
 
 } // namespace
 
-void explainPlan(const runtime::Plan &plan, const std::optional<runtime::LaunchSpec> &spec,
+void explainPlan(const artifact::Plan &plan, const std::optional<artifact::LaunchSpec> &spec,
                  const std::map<std::string, Descriptor> &descriptors, std::ostream &os) {
   os << "bundle " << plan.name << ": operations that run one after the other; "
      << (plan.numArguments == 0
@@ -407,14 +407,14 @@ void explainPlan(const runtime::Plan &plan, const std::optional<runtime::LaunchS
         "an operation that one core computes\n";
   if (spec)
     for (size_t i = 0; i < spec->arguments.size(); ++i) {
-      const runtime::ArgumentSpec &argument = spec->arguments[i];
+      const artifact::ArgumentSpec &argument = spec->arguments[i];
       auto sizes = [](const std::vector<int64_t> &list) {
         return "[" + join(list, [](int64_t size) { return std::to_string(size); }) + "]";
       };
-      const char *role = argument.role == runtime::Role::Input         ? "input"
-                         : argument.role == runtime::Role::Output      ? "output"
-                         : argument.role == runtime::Role::InputOutput ? "input and output"
-                                                                       : "constant";
+      const char *role = argument.role == artifact::Role::Input         ? "input"
+                         : argument.role == artifact::Role::Output      ? "output"
+                         : argument.role == artifact::Role::InputOutput ? "input and output"
+                                                                        : "constant";
       os << "  argument " << i << ": " << role
          << (argument.array.empty() ? "" : " " + argument.array)
          << (argument.result.empty() ? "" : " -> " + argument.result);

@@ -12,7 +12,7 @@
 #ifndef SPYRE_TOOLS_SPYRE_TRANSLATE_EXPLAIN_H
 #define SPYRE_TOOLS_SPYRE_TRANSLATE_EXPLAIN_H
 
-#include "spyre/Runtime/Plan.h"
+#include "spyre/Artifact/Plan.h"
 #include "spyre/SuperDSC/Descriptor.h"
 
 #include <iosfwd>
@@ -23,12 +23,12 @@
 namespace spyre::explain {
 
 /// A descriptor by itself; \p launch says what its symbols are bound to.
-void explainDescriptor(const sdsc::Descriptor &descriptor, const runtime::Launch *launch,
+void explainDescriptor(const sdsc::Descriptor &descriptor, const artifact::Launch *launch,
                        std::ostream &os, const std::string &indent);
 
 /// Arguments, pool, and the steps with their descriptors (by file name; a missing
 /// one is only named).
-void explainPlan(const runtime::Plan &plan, const std::optional<runtime::LaunchSpec> &spec,
+void explainPlan(const artifact::Plan &plan, const std::optional<artifact::LaunchSpec> &spec,
                  const std::map<std::string, sdsc::Descriptor> &descriptors, std::ostream &os);
 
 } // namespace spyre::explain

@@ -37,7 +37,7 @@
 
 using namespace mlir;
 
-namespace rt = ::spyre::runtime;
+namespace artifact = ::spyre::artifact;
 namespace sd = ::spyre::sdsc;
 
 namespace {
@@ -207,10 +207,11 @@ int explainModule(ModuleOp module) {
   if (failed(collectDescriptors(module, descriptors)))
     return kFailed;
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
-    std::optional<rt::LaunchSpec> spec = sdscbundle::getLaunchSpec(function);
+    std::optional<artifact::LaunchSpec> spec = sdscbundle::getLaunchSpec(function);
     bool hasPool = function->hasAttr(sdscbundle::kHasPoolAttr) ||
                    (spec && sdscbundle::getNumAddresses(function) == spec->arguments.size() + 1);
-    FailureOr<rt::Plan> plan = ::spyre::buildPlan(function, hasPool, spec ? spec->poolInBytes : 0);
+    FailureOr<artifact::Plan> plan =
+        ::spyre::buildPlan(function, hasPool, spec ? spec->poolInBytes : 0);
     if (failed(plan))
       return kFailed;
     ::spyre::explain::explainPlan(*plan, spec, descriptors, std::cout);
@@ -227,8 +228,8 @@ int explainJson(const std::string &path, MLIRContext &context) {
   if (!buffer)
     return report("cannot be read: " + buffer.getError().message());
   std::string_view text((*buffer)->getBufferStart(), (*buffer)->getBufferSize());
-  auto plan = rt::readPlan(text);
-  if (auto *found = std::get_if<rt::Plan>(&plan)) {
+  auto plan = artifact::readPlan(text);
+  if (auto *found = std::get_if<artifact::Plan>(&plan)) {
     ::spyre::explain::explainPlan(*found, std::nullopt, {}, std::cout);
     return 0;
   }
@@ -238,7 +239,7 @@ int explainJson(const std::string &path, MLIRContext &context) {
     return 0;
   }
   // A plan says "steps"; everything else is reported as a descriptor.
-  auto &planError = std::get<rt::FileError>(plan);
+  auto &planError = std::get<artifact::FileError>(plan);
   auto &error = std::get<sd::ReadError>(descriptor);
   return text.find("\"steps\"") != std::string_view::npos
              ? report(planError.where + ": " + planError.message)

@@ -40,7 +40,7 @@ void buildSuperDSCPipeline(mlir::OpPassManager &pm, const LowerOptions &options)
 /// From there to a checked KTIR kernel.
 void buildKTIRPipeline(mlir::OpPassManager &pm);
 
-/// Registers spyre-plan, spyre-lower-to-superdsc and spyre-lower-to-ktir.
+/// Registers spyre-torch-to-l1, spyre-plan, spyre-lower-to-superdsc and spyre-lower-to-ktir.
 void registerPipelines();
 
 } // namespace spyre::compiler

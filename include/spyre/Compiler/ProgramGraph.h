@@ -15,8 +15,8 @@
 #ifndef SPYRE_COMPILER_PROGRAMGRAPH_H
 #define SPYRE_COMPILER_PROGRAMGRAPH_H
 
-#include "spyre/Runtime/Plan.h"
-#include "spyre/Runtime/Program.h"
+#include "spyre/Artifact/Plan.h"
+#include "spyre/Artifact/Program.h"
 
 #include "mlir/IR/BuiltinAttributeInterfaces.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -33,18 +33,18 @@ struct BundleCall {
 
 /// A constant that the host reads.
 struct HostConstant {
-  runtime::HostArray array;
+  artifact::HostArray array;
   mlir::ElementsAttr elements;
 };
 
 struct ProgramGraph {
   std::string name;
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> bundles;
-  std::vector<std::variant<BundleCall, runtime::HostCall>> calls;
+  std::vector<std::variant<BundleCall, artifact::HostCall>> calls;
   /// The value that each result shows.
   std::vector<std::string> results;
   /// The program's arguments and results, where the bundles do not tell: with host calls.
-  std::optional<std::vector<runtime::HostArray>> arguments, resultArrays;
+  std::optional<std::vector<artifact::HostArray>> arguments, resultArrays;
   std::vector<HostConstant> constants;
 
   int64_t getNumLaunches(size_t bundle) const;
@@ -68,9 +68,9 @@ mlir::FailureOr<ProgramGraph> splitProgram(mlir::OwningOpRef<mlir::ModuleOp> mod
 
 /// The steps: \p specs has each bundle's launch spec; bundle i is launched from
 /// "bundles/<i>", its constants are "constants/<i>.<array>.npy".
-runtime::Program makeProgram(const ProgramGraph &graph,
-                             const std::vector<runtime::LaunchSpec> &specs,
-                             const std::string &device);
+artifact::Program makeProgram(const ProgramGraph &graph,
+                              const std::vector<artifact::LaunchSpec> &specs,
+                              const std::string &device);
 
 /// The file of constant \p array ("const0") of bundle \p bundle.
 std::string getConstantFile(const ProgramGraph &graph, size_t bundle, const std::string &array);

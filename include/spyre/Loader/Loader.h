@@ -15,8 +15,8 @@
 #ifndef SPYRE_LOADER_LOADER_H
 #define SPYRE_LOADER_LOADER_H
 
+#include "spyre/Artifact/Plan.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscBundleDialect.h"
-#include "spyre/Runtime/Plan.h"
 #include "spyre/SuperDSC/Descriptor.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -34,7 +34,7 @@ struct ParsedBundle {
   mlir::func::FuncOp function; ///< the one function
   bool hasPool = false;        ///< its first parameter is the HBM pool
   /// launch_spec.json, else bind.json, if the directory has one.
-  std::optional<runtime::LaunchSpec> spec;
+  std::optional<artifact::LaunchSpec> spec;
 };
 
 /// Dialects that bundle.mlir is written in.
@@ -48,8 +48,8 @@ mlir::FailureOr<ParsedBundle> parseBundle(llvm::StringRef dir, mlir::MLIRContext
 
 /// The plan of a bundle function. \p poolInBytes as far as known. Emits
 /// diagnostics at what cannot be evaluated.
-mlir::FailureOr<runtime::Plan> buildPlan(mlir::func::FuncOp function, bool hasPool,
-                                         int64_t poolInBytes);
+mlir::FailureOr<artifact::Plan> buildPlan(mlir::func::FuncOp function, bool hasPool,
+                                          int64_t poolInBytes);
 
 /// Reads the descriptor that \p op executes from the bundle directory \p dir.
 /// Emits diagnostics: at the operation if there is no such file, else at the file.
@@ -58,8 +58,8 @@ mlir::FailureOr<sdsc::Descriptor> readBundleDescriptor(llvm::StringRef dir,
 
 /// parseBundle, buildPlan, and a check that each descriptor can be read and finds
 /// its symbols bound. Emits diagnostics; file errors at the file's name.
-mlir::FailureOr<runtime::Plan> loadBundlePlan(llvm::StringRef dir, mlir::MLIRContext &context,
-                                              bool readsSpec = true);
+mlir::FailureOr<artifact::Plan> loadBundlePlan(llvm::StringRef dir, mlir::MLIRContext &context,
+                                               bool readsSpec = true);
 
 } // namespace spyre
 

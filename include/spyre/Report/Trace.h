@@ -14,7 +14,7 @@
 #ifndef SPYRE_REPORT_TRACE_H
 #define SPYRE_REPORT_TRACE_H
 
-#include "spyre/Runtime/Timeline.h"
+#include "spyre/CostModel/Timeline.h"
 
 #include <iosfwd>
 #include <string>
@@ -23,7 +23,7 @@
 namespace spyre::report {
 
 /// \p numCores: rows to show. \p program and \p device name the process.
-void writeTrace(const std::vector<runtime::TimelineEvent> &timeline, int64_t numCores,
+void writeTrace(const std::vector<cost::TimelineEvent> &timeline, int64_t numCores,
                 const std::string &program, const std::string &device, std::ostream &os);
 
 } // namespace spyre::report

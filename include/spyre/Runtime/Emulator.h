@@ -18,9 +18,9 @@
 #define SPYRE_RUNTIME_EMULATOR_H
 
 #include "spyre/CostModel/Clock.h"
+#include "spyre/CostModel/Timeline.h"
 #include "spyre/Device/Device.h"
 #include "spyre/Runtime/Memory.h"
-#include "spyre/Runtime/Timeline.h"
 #include "spyre/SuperDSC/Descriptor.h"
 
 #include <functional>
@@ -186,9 +186,9 @@ public:
   const Counters &getCounters() const { return counters; }
 
   /// What ran when; empty unless asked for.
-  const std::vector<TimelineEvent> &getTimeline() const { return timeline; }
+  const std::vector<cost::TimelineEvent> &getTimeline() const { return timeline; }
   /// \p event, which is no operation, happens now. A transfer takes its time.
-  void addEvent(TimelineEvent event);
+  void addEvent(cost::TimelineEvent event);
 
 private:
   friend class Execution;
@@ -204,7 +204,7 @@ private:
   int64_t numReports = 0;
   Counters counters;
   cost::Clock clock;
-  std::vector<TimelineEvent> timeline;
+  std::vector<cost::TimelineEvent> timeline;
   uint32_t epoch = 0;
 };
 

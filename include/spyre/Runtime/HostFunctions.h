@@ -13,7 +13,7 @@
 #ifndef SPYRE_RUNTIME_HOSTFUNCTIONS_H
 #define SPYRE_RUNTIME_HOSTFUNCTIONS_H
 
-#include "spyre/Runtime/Program.h"
+#include "spyre/Runtime/Artifacts.h"
 #include "spyre/Runtime/Transfer.h"
 
 namespace spyre::runtime {

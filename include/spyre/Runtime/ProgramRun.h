@@ -13,7 +13,7 @@
 #ifndef SPYRE_RUNTIME_PROGRAMRUN_H
 #define SPYRE_RUNTIME_PROGRAMRUN_H
 
-#include "spyre/Runtime/Program.h"
+#include "spyre/Runtime/Artifacts.h"
 #include "spyre/Runtime/Runtime.h"
 
 namespace spyre::runtime {

@@ -15,8 +15,8 @@
 #ifndef SPYRE_RUNTIME_RUNTIME_H
 #define SPYRE_RUNTIME_RUNTIME_H
 
+#include "spyre/Runtime/Artifacts.h"
 #include "spyre/Runtime/Emulator.h"
-#include "spyre/Runtime/Plan.h"
 #include "spyre/Runtime/Transfer.h"
 
 #include <atomic>
@@ -133,7 +133,7 @@ private:
                                     const std::string &name);
   void setInputs(const Bundle &bundle, const std::vector<int64_t> &arguments, BlockUse use);
   /// Tells about a step and puts it on the timeline.
-  void note(TimelineEvent::Kind kind, const std::string &name, const std::string &where,
+  void note(cost::TimelineEvent::Kind kind, const std::string &name, const std::string &where,
             int64_t readInBytes, int64_t writtenInBytes);
   std::optional<Error> checkArguments(const Bundle &bundle, const std::vector<int64_t> &arguments);
   Emulator emulator;

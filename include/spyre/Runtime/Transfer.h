@@ -17,8 +17,8 @@
 #define SPYRE_RUNTIME_TRANSFER_H
 
 #include "spyre/Numerics/NumberCounts.h"
+#include "spyre/Runtime/Artifacts.h"
 #include "spyre/Runtime/Memory.h"
-#include "spyre/Runtime/Plan.h"
 
 #include <algorithm>
 #include <functional>

@@ -13,8 +13,8 @@
 #include "KernelPlan.h"
 
 #include "spyre/Dialect/Spyre/IR/AffineConversion.h"
-#include "spyre/Dialect/Spyre/Transforms/BufferLiveness.h"
-#include "spyre/Dialect/Spyre/Transforms/PlanningAdapter.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/BufferLiveness.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/PlanningAdapter.h"
 #include "spyre/Layout/TensorLayout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

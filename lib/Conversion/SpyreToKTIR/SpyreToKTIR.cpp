@@ -15,7 +15,7 @@
 
 #include "KernelPlan.h"
 #include "spyre/Dialect/KTIR/IR/KtdpDialect.h"
-#include "spyre/Dialect/Spyre/Transforms/PlanningAdapter.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/PlanningAdapter.h"
 #include "spyre/Layout/IndexMap.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -21,12 +21,12 @@
 
 using namespace mlir;
 using namespace mlir::spyre;
-namespace runtime = ::spyre::runtime;
+namespace artifact = ::spyre::artifact;
 
 namespace {
 class BundleBuilder {
 public:
-  BundleBuilder(OpBuilder &builder, Location loc, const runtime::Plan &plan, bool symbolic)
+  BundleBuilder(OpBuilder &builder, Location loc, const artifact::Plan &plan, bool symbolic)
       : builder(builder), loc(loc), plan(plan), symbolic(symbolic) {}
 
   func::FuncOp build();
@@ -34,15 +34,15 @@ public:
 private:
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
   /// Constants of all loops, depth first.
-  void makeLoopBounds(const std::vector<runtime::Step> &steps);
+  void makeLoopBounds(const std::vector<artifact::Step> &steps);
   /// The address without its loops, made at the function's start.
-  void makeAddresses(const std::vector<runtime::Step> &steps);
-  void makeSteps(const std::vector<runtime::Step> &steps);
+  void makeAddresses(const std::vector<artifact::Step> &steps);
+  void makeSteps(const std::vector<artifact::Step> &steps);
 
   using Key = std::pair<int64_t, int64_t>; ///< base, offset
   OpBuilder &builder;
   Location loc;
-  const runtime::Plan &plan;
+  const artifact::Plan &plan;
   bool symbolic;
   Value pool, zero, one;
   SmallVector<Value> arguments;
@@ -53,9 +53,9 @@ private:
 };
 } // namespace
 
-void BundleBuilder::makeLoopBounds(const std::vector<runtime::Step> &steps) {
-  for (const runtime::Step &step : steps)
-    if (const auto *loop = std::get_if<runtime::Loop>(&step.content)) {
+void BundleBuilder::makeLoopBounds(const std::vector<artifact::Step> &steps) {
+  for (const artifact::Step &step : steps)
+    if (const auto *loop = std::get_if<artifact::Loop>(&step.content)) {
       if (!zero) {
         zero = constant(0);
         one = constant(1);
@@ -65,19 +65,19 @@ void BundleBuilder::makeLoopBounds(const std::vector<runtime::Step> &steps) {
     }
 }
 
-void BundleBuilder::makeAddresses(const std::vector<runtime::Step> &steps) {
-  for (const runtime::Step &step : steps) {
-    if (const auto *loop = std::get_if<runtime::Loop>(&step.content)) {
+void BundleBuilder::makeAddresses(const std::vector<artifact::Step> &steps) {
+  for (const artifact::Step &step : steps) {
+    if (const auto *loop = std::get_if<artifact::Loop>(&step.content)) {
       makeAddresses(loop->body);
       continue;
     }
-    for (const auto &[id, address] : std::get<runtime::Launch>(step.content).symbols) {
+    for (const auto &[id, address] : std::get<artifact::Launch>(step.content).symbols) {
       auto [it, isNew] = addresses.try_emplace({address.base, address.offsetInBytes});
       if (!isNew)
         continue;
-      if (address.base == runtime::AddressExpr::kAbsolute) {
+      if (address.base == artifact::AddressExpr::kAbsolute) {
         it->second = constant(address.offsetInBytes);
-      } else if (address.base == runtime::AddressExpr::kPool) {
+      } else if (address.base == artifact::AddressExpr::kPool) {
         Value offset = constant(address.offsetInBytes);
         it->second = arith::AddIOp::create(builder, loc, pool, offset);
       } else if (address.offsetInBytes == 0) {
@@ -90,9 +90,9 @@ void BundleBuilder::makeAddresses(const std::vector<runtime::Step> &steps) {
   }
 }
 
-void BundleBuilder::makeSteps(const std::vector<runtime::Step> &steps) {
-  for (const runtime::Step &step : steps) {
-    if (const auto *loop = std::get_if<runtime::Loop>(&step.content)) {
+void BundleBuilder::makeSteps(const std::vector<artifact::Step> &steps) {
+  for (const artifact::Step &step : steps) {
+    if (const auto *loop = std::get_if<artifact::Loop>(&step.content)) {
       Value bound = bounds[nextBound++];
       auto forOp = scf::ForOp::create(builder, loc, zero, bound, one);
       OpBuilder::InsertionGuard guard(builder);
@@ -102,7 +102,7 @@ void BundleBuilder::makeSteps(const std::vector<runtime::Step> &steps) {
       loopVariables.pop_back();
       continue;
     }
-    const auto &launch = std::get<runtime::Launch>(step.content);
+    const auto &launch = std::get<artifact::Launch>(step.content);
     SmallVector<Value> operands;
     SmallVector<int64_t> ids;
     if (symbolic)
@@ -154,6 +154,6 @@ func::FuncOp BundleBuilder::build() {
 }
 
 func::FuncOp mlir::spyre::buildBundleFunction(OpBuilder &builder, Location loc,
-                                              const runtime::Plan &plan, bool symbolic) {
+                                              const artifact::Plan &plan, bool symbolic) {
   return BundleBuilder(builder, loc, plan, symbolic).build();
 }

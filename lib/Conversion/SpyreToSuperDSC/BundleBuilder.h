@@ -13,7 +13,7 @@
 #ifndef SPYRE_LIB_CONVERSION_SPYRETOSUPERDSC_BUNDLEBUILDER_H
 #define SPYRE_LIB_CONVERSION_SPYRETOSUPERDSC_BUNDLEBUILDER_H
 
-#include "spyre/Runtime/Plan.h"
+#include "spyre/Artifact/Plan.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -24,7 +24,7 @@ namespace mlir::spyre {
 /// \p symbolic it takes the pool (if any) and one base address an argument;
 /// otherwise it takes nothing and launches bind no symbols.
 func::FuncOp buildBundleFunction(OpBuilder &builder, Location loc,
-                                 const ::spyre::runtime::Plan &plan, bool symbolic);
+                                 const ::spyre::artifact::Plan &plan, bool symbolic);
 
 } // namespace mlir::spyre
 

@@ -14,10 +14,10 @@
 
 #include "BundleBuilder.h"
 #include "EmitInput.h"
-#include "spyre/Device/Device.h"
+#include "spyre/Dialect/Spyre/IR/ModuleDevice.h"
 #include "spyre/Dialect/Spyre/IR/Provenance.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
-#include "spyre/Dialect/Spyre/Transforms/LaunchSpec.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/LaunchSpec.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscBundleDialect.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscDialect.h"
 #include "spyre/Target/SuperDSC/DescriptorConversion.h"
@@ -35,7 +35,7 @@ namespace mlir::spyre {
 
 using namespace mlir;
 using namespace mlir::spyre;
-namespace runtime = ::spyre::runtime;
+namespace artifact = ::spyre::artifact;
 namespace sdscdata = ::spyre::sdsc;
 
 namespace {
@@ -53,11 +53,11 @@ public:
 
 private:
   LogicalResult findSpaces();
-  LogicalResult emitBlock(Block &block, std::vector<runtime::Step> &steps);
-  LogicalResult emitOp(DeviceOpInterface op, std::vector<runtime::Step> &steps);
+  LogicalResult emitBlock(Block &block, std::vector<artifact::Step> &steps);
+  LogicalResult emitOp(DeviceOpInterface op, std::vector<artifact::Step> &steps);
   /// Binds the start addresses of \p emitted to symbols and returns the launch.
   void bindSymbols(sdscdata::EmittedOp &emitted, ArrayRef<BufferBase> bases,
-                   runtime::Launch &launch);
+                   artifact::Launch &launch);
   /// Its place in the kernel's list of arguments.
   int64_t getArgumentNumber(unsigned index) {
     auto number = func.getArgAttrOfType<IntegerAttr>(index, kNumberAttr);
@@ -69,7 +69,7 @@ private:
   func::FuncOp func;
   Options options;
   OpBuilder builder;
-  runtime::Plan plan;
+  artifact::Plan plan;
   std::optional<::spyre::Device> device;
   SmallVector<LoopState> loops;
   int64_t nextDescriptor = 0;
@@ -101,12 +101,10 @@ struct ConvertSpyreToSuperDSCPass
 
 /// Pool size and device, once for the function.
 LogicalResult FunctionEmitter::findSpaces() {
-  StringRef name = "spyre";
-  if (auto attribute = func->getParentOfType<ModuleOp>()->getAttrOfType<StringAttr>(kDeviceAttr))
-    name = attribute.getValue();
-  device = ::spyre::Device::lookup(name.str());
-  if (!device)
-    return emitError(func.getLoc()) << "unknown device variant '" << name << "'";
+  FailureOr<::spyre::Device> found = getDevice(func);
+  if (failed(found))
+    return failure();
+  device = *found;
   int64_t poolEnd = 0;
   func.walk([&](AllocOp alloc) {
     PlacementAttr placement = alloc.getPlacementAttr();
@@ -135,20 +133,20 @@ FailureOr<int64_t> FunctionEmitter::getArgumentAddress(unsigned index, Operation
 }
 
 void FunctionEmitter::bindSymbols(sdscdata::EmittedOp &emitted, ArrayRef<BufferBase> bases,
-                                  runtime::Launch &launch) {
+                                  artifact::Launch &launch) {
   // An address gets a new id unless this operation has already bound it.
   std::map<std::tuple<int64_t, int64_t, std::vector<int64_t>>, int64_t> seen;
   for (auto [i, tensor] : llvm::enumerate(emitted.descriptor.tensors)) {
     const BufferBase &base = bases[i];
     if (base.kind == BufferBase::LX)
       continue;
-    runtime::AddressExpr address;
+    artifact::AddressExpr address;
     if (base.kind == BufferBase::Argument)
       address.base = base.argument;
     else if (base.kind == BufferBase::Pool)
-      address.base = runtime::AddressExpr::kPool;
+      address.base = artifact::AddressExpr::kPool;
     else
-      address.base = runtime::AddressExpr::kAbsolute;
+      address.base = artifact::AddressExpr::kAbsolute;
     // The addresses of an unrolled iteration are its own.
     if (!options.unroll)
       address.strideInBytes = emitted.loopStrideInBytes[i];
@@ -185,7 +183,7 @@ static std::optional<sdscdata::Provenance> getProvenance(Operation *op, int64_t 
   return provenance;
 }
 
-LogicalResult FunctionEmitter::emitOp(DeviceOpInterface op, std::vector<runtime::Step> &steps) {
+LogicalResult FunctionEmitter::emitOp(DeviceOpInterface op, std::vector<artifact::Step> &steps) {
   SmallVector<BufferBase> bases;
   FailureOr<sdscdata::EmitOp> input = buildEmitOp(op, loops, bases);
   if (failed(input))
@@ -207,7 +205,7 @@ LogicalResult FunctionEmitter::emitOp(DeviceOpInterface op, std::vector<runtime:
   }
   auto &emitted = std::get<sdscdata::EmittedOp>(result);
   emitted.descriptor.provenance = getProvenance(op, nextDescriptor);
-  runtime::Launch launch;
+  artifact::Launch launch;
   launch.descriptor = "sdsc_" + std::to_string(nextDescriptor) + ".json";
   if (options.symbolic)
     bindSymbols(emitted, bases, launch);
@@ -217,7 +215,7 @@ LogicalResult FunctionEmitter::emitOp(DeviceOpInterface op, std::vector<runtime:
   return success();
 }
 
-LogicalResult FunctionEmitter::emitBlock(Block &block, std::vector<runtime::Step> &steps) {
+LogicalResult FunctionEmitter::emitBlock(Block &block, std::vector<artifact::Step> &steps) {
   for (Operation &op : block) {
     if (auto device = dyn_cast<DeviceOpInterface>(op)) {
       if (failed(emitOp(device, steps)))
@@ -239,7 +237,7 @@ LogicalResult FunctionEmitter::emitBlock(Block &block, std::vector<runtime::Step
             return failure();
         }
       } else {
-        runtime::Loop body;
+        artifact::Loop body;
         body.count = *upper;
         if (failed(emitBlock(*loop.getBody(), body.body)))
           return failure();
@@ -265,7 +263,7 @@ LogicalResult FunctionEmitter::run() {
   if (failed(emitBlock(func.getBody().front(), plan.steps)))
     return failure();
   func::FuncOp bundle = buildBundleFunction(builder, func.getLoc(), plan, options.symbolic);
-  if (std::optional<runtime::LaunchSpec> spec = makeLaunchSpec(func)) {
+  if (std::optional<artifact::LaunchSpec> spec = makeLaunchSpec(func)) {
     spec->poolInBytes = plan.poolInBytes;
     spec->symbolicArguments = options.symbolic;
     sdscbundle::setLaunchSpec(bundle, *spec);

@@ -11,7 +11,7 @@
 
 #include "Lowering.h"
 
-#include "spyre/Dialect/Spyre/Transforms/Numbers.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Numbers.h"
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
 
 using namespace mlir;

@@ -24,7 +24,7 @@
 #ifndef SPYRE_LIB_CONVERSION_TORCHTOSPYRE_LOWERING_H
 #define SPYRE_LIB_CONVERSION_TORCHTOSPYRE_LOWERING_H
 
-#include "spyre/Dialect/Spyre/Transforms/L1Builders.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Builders.h"
 
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/DialectConversion.h"

@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
-#include "spyre/Dialect/Spyre/Transforms/Numbers.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Numbers.h"
 
 using namespace mlir;
 using namespace mlir::spyre;

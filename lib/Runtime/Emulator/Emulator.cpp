@@ -209,9 +209,9 @@ int32_t Emulator::addWrite(WriteRecord record) {
   return static_cast<int32_t>(writes.size() - 1);
 }
 
-void Emulator::addEvent(TimelineEvent event) {
+void Emulator::addEvent(cost::TimelineEvent event) {
   event.startInNs = clock.getNowInNs();
-  if (event.kind == TimelineEvent::Transfer) {
+  if (event.kind == cost::TimelineEvent::Transfer) {
     cost::Scheduled scheduled = clock.transfer(event.readInBytes + event.writtenInBytes);
     event.durationInNs = scheduled.durationInNs;
     event.busy = std::move(scheduled.busy);

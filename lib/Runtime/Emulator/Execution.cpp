@@ -325,7 +325,7 @@ void Execution::count() {
   counters.writtenInBytes += cost->writtenInBytes;
   cost::Scheduled scheduled = emulator.clock.execute(activity);
   if (emulator.options.timeline) {
-    TimelineEvent event;
+    cost::TimelineEvent event;
     event.name = d.opFunc;
     event.where = name;
     event.origin = getOrigin(d);

@@ -20,12 +20,12 @@
 using namespace mlir;
 using namespace mlir::sdsc;
 
-namespace rt = ::spyre::runtime;
+namespace artifact = ::spyre::artifact;
 namespace sd = ::spyre::sdsc;
 
 /// Whether the first parameter is the pool: said by an attribute, or by a launch
 /// spec with one argument less.
-static bool hasPool(func::FuncOp function, const std::optional<rt::LaunchSpec> &spec) {
+static bool hasPool(func::FuncOp function, const std::optional<artifact::LaunchSpec> &spec) {
   return function->hasAttr(sdscbundle::kHasPoolAttr) ||
          (spec && sdscbundle::getNumAddresses(function) == spec->arguments.size() + 1);
 }
@@ -46,7 +46,7 @@ LogicalResult mlir::sdsc::writeBundleFiles(ModuleOp module, ::spyre::AtomicDirec
     return module.emitError() << "a bundle is one function with a body; the module has "
                               << functions.size();
   func::FuncOp function = functions.front();
-  std::optional<rt::LaunchSpec> spec = sdscbundle::getLaunchSpec(function);
+  std::optional<artifact::LaunchSpec> spec = sdscbundle::getLaunchSpec(function);
   bool withPool = hasPool(function, spec);
   unsigned numAddresses = sdscbundle::getNumAddresses(function);
   if (spec && numAddresses > 0 && numAddresses != spec->arguments.size() + (withPool ? 1 : 0))
@@ -56,7 +56,7 @@ LogicalResult mlir::sdsc::writeBundleFiles(ModuleOp module, ::spyre::AtomicDirec
   int64_t poolInBytes = 0;
   if (auto bytes = function->getAttrOfType<IntegerAttr>(sdscbundle::kPoolBytesAttr))
     poolInBytes = bytes.getInt();
-  FailureOr<rt::Plan> plan = ::spyre::buildPlan(function, withPool, poolInBytes);
+  FailureOr<artifact::Plan> plan = ::spyre::buildPlan(function, withPool, poolInBytes);
   if (failed(plan))
     return failure();
 
@@ -125,13 +125,13 @@ LogicalResult mlir::sdsc::writeBundleFiles(ModuleOp module, ::spyre::AtomicDirec
           report(directory.write(prefix + "bundle.mlir", [&](std::ostream &os) { os << text; }))))
     return failure();
   if (failed(report(directory.write(prefix + "plan.json", [&](std::ostream &os) {
-        rt::writePlan(*plan, os, options.pretty);
+        artifact::writePlan(*plan, os, options.pretty);
       }))))
     return failure();
   if (!spec)
     return success();
   return report(directory.write(prefix + "launch_spec.json", [&](std::ostream &os) {
-    rt::writeLaunchSpec(*spec, os, options.pretty);
+    artifact::writeLaunchSpec(*spec, os, options.pretty);
   }));
 }
 

@@ -22,14 +22,14 @@
 
 using namespace mlir;
 
-namespace rt = ::spyre::runtime;
+namespace artifact = ::spyre::artifact;
 namespace sd = ::spyre::sdsc;
 
 namespace {
 
 class BundlePrinter {
 public:
-  BundlePrinter(const rt::Plan &plan,
+  BundlePrinter(const artifact::Plan &plan,
                 const std::map<std::string, const sd::Descriptor *> &descriptors,
                 bool writeSymbolIds, ArrayRef<int64_t> numbers, bool poolInBody)
       : plan(plan), descriptors(descriptors), writeSymbolIds(writeSymbolIds), numbers(numbers),
@@ -46,13 +46,14 @@ private:
     }
   };
 
-  void collect(const std::vector<rt::Step> &steps);
-  void collect(const rt::Launch &launch);
-  Place getPlace(const rt::Launch &launch, int64_t id, const rt::AddressExpr &address) const;
+  void collect(const std::vector<artifact::Step> &steps);
+  void collect(const artifact::Launch &launch);
+  Place getPlace(const artifact::Launch &launch, int64_t id,
+                 const artifact::AddressExpr &address) const;
   std::string getName(const Place &place) const;
   void printAddress(const Place &place);
-  void printSteps(const std::vector<rt::Step> &steps, std::vector<unsigned> &loops);
-  void printLaunch(const rt::Launch &launch, ArrayRef<unsigned> loops);
+  void printSteps(const std::vector<artifact::Step> &steps, std::vector<unsigned> &loops);
+  void printLaunch(const artifact::Launch &launch, ArrayRef<unsigned> loops);
   unsigned getMap(ArrayRef<int64_t> strides);
   llvm::raw_ostream &line() { return os << std::string(indent, '\t'); }
 
@@ -65,7 +66,7 @@ private:
     return number < 0 ? "m" + std::to_string(number).substr(1) : std::to_string(number);
   }
 
-  const rt::Plan &plan;
+  const artifact::Plan &plan;
   const std::map<std::string, const sd::Descriptor *> &descriptors;
   bool writeSymbolIds;
   ArrayRef<int64_t> numbers; ///< of the arguments; empty: 0, 1, ...
@@ -83,7 +84,7 @@ private:
 } // namespace
 
 /// The offset at which core 0's part of the operand with symbol \p id starts.
-static int64_t getCoreZeroOffset(const sd::Descriptor &descriptor, const rt::Launch &launch,
+static int64_t getCoreZeroOffset(const sd::Descriptor &descriptor, const artifact::Launch &launch,
                                  int64_t id, int64_t fallback) {
   for (const sd::Tensor &tensor : descriptor.tensors) {
     if (!llvm::is_contained(tensor.startAddress, id))
@@ -95,8 +96,8 @@ static int64_t getCoreZeroOffset(const sd::Descriptor &descriptor, const rt::Lau
   return fallback;
 }
 
-BundlePrinter::Place BundlePrinter::getPlace(const rt::Launch &launch, int64_t id,
-                                             const rt::AddressExpr &address) const {
+BundlePrinter::Place BundlePrinter::getPlace(const artifact::Launch &launch, int64_t id,
+                                             const artifact::AddressExpr &address) const {
   if (address.base < 0)
     return {address.base, 0, address.offsetInBytes};
   auto it = descriptors.find(launch.descriptor);
@@ -106,11 +107,11 @@ BundlePrinter::Place BundlePrinter::getPlace(const rt::Launch &launch, int64_t i
 }
 
 std::string BundlePrinter::getName(const Place &place) const {
-  if (place.base == rt::AddressExpr::kPool)
+  if (place.base == artifact::AddressExpr::kPool)
     return "%pool_addr_" + spell(place.core);
-  if (place.base == rt::AddressExpr::kAbsolute)
+  if (place.base == artifact::AddressExpr::kAbsolute)
     return "%sym_" + spell(place.core);
-  if (place.base == rt::AddressExpr::kSize)
+  if (place.base == artifact::AddressExpr::kSize)
     return "%" + plan.sizes[place.core].name;
   std::string name = getArgumentName(place.base);
   if (place.slice != 0)
@@ -120,7 +121,7 @@ std::string BundlePrinter::getName(const Place &place) const {
   return name;
 }
 
-void BundlePrinter::collect(const rt::Launch &launch) {
+void BundlePrinter::collect(const artifact::Launch &launch) {
   for (const auto &[id, address] : launch.symbols) {
     Place place = getPlace(launch, id, address);
     // The slice itself comes first; it is a value of its own.
@@ -131,13 +132,13 @@ void BundlePrinter::collect(const rt::Launch &launch) {
   }
 }
 
-void BundlePrinter::collect(const std::vector<rt::Step> &steps) {
-  for (const rt::Step &step : steps) {
-    if (const auto *loop = std::get_if<rt::Loop>(&step.content)) {
+void BundlePrinter::collect(const std::vector<artifact::Step> &steps) {
+  for (const artifact::Step &step : steps) {
+    if (const auto *loop = std::get_if<artifact::Loop>(&step.content)) {
       loopBounds.push_back(loop->count);
       collect(loop->body);
     } else {
-      collect(std::get<rt::Launch>(step.content));
+      collect(std::get<artifact::Launch>(step.content));
     }
   }
 }
@@ -149,11 +150,11 @@ void BundlePrinter::printAddress(const Place &place) {
     line() << name << " = arith.addi " << base << ", " << constant << " : index\n";
   };
   std::string name = getName(place);
-  if (place.base == rt::AddressExpr::kAbsolute) {
+  if (place.base == artifact::AddressExpr::kAbsolute) {
     line() << name << " = arith.constant " << place.core << " : index\n";
-  } else if (place.base == rt::AddressExpr::kSize) {
+  } else if (place.base == artifact::AddressExpr::kSize) {
     return; // extracted with the addresses
-  } else if (place.base == rt::AddressExpr::kPool) {
+  } else if (place.base == artifact::AddressExpr::kPool) {
     printSum("%pool", "%pool_offset_" + spell(place.core), name, place.core);
   } else if (place.core != 0) {
     std::string base = getName({place.base, place.slice, 0});
@@ -171,7 +172,7 @@ unsigned BundlePrinter::getMap(ArrayRef<int64_t> strides) {
   return static_cast<unsigned>(it - maps.begin());
 }
 
-void BundlePrinter::printLaunch(const rt::Launch &launch, ArrayRef<unsigned> loops) {
+void BundlePrinter::printLaunch(const artifact::Launch &launch, ArrayRef<unsigned> loops) {
   std::vector<std::string> operands;
   for (const auto &[id, address] : launch.symbols) {
     std::string name = getName(getPlace(launch, id, address));
@@ -196,11 +197,12 @@ void BundlePrinter::printLaunch(const rt::Launch &launch, ArrayRef<unsigned> loo
   os << "}\n";
 }
 
-void BundlePrinter::printSteps(const std::vector<rt::Step> &steps, std::vector<unsigned> &loops) {
-  for (const rt::Step &step : steps) {
-    const auto *loop = std::get_if<rt::Loop>(&step.content);
+void BundlePrinter::printSteps(const std::vector<artifact::Step> &steps,
+                               std::vector<unsigned> &loops) {
+  for (const artifact::Step &step : steps) {
+    const auto *loop = std::get_if<artifact::Loop>(&step.content);
     if (!loop) {
-      printLaunch(std::get<rt::Launch>(step.content), loops);
+      printLaunch(std::get<artifact::Launch>(step.content), loops);
       continue;
     }
     unsigned number = numLoops++;
@@ -225,7 +227,7 @@ std::string BundlePrinter::print() {
   if (plan.hasPool && !poolInBody)
     addAddress("%pool");
   for (int64_t i = 0; i <= plan.numArguments; ++i) {
-    for (const rt::SizeParameter &size : plan.sizes)
+    for (const artifact::SizeParameter &size : plan.sizes)
       if (size.position == i)
         parameters.push_back(
             {"%" + size.name, "%" + size.name + "_value",
@@ -274,7 +276,7 @@ std::string BundlePrinter::print() {
 }
 
 std::string
-mlir::sdsc::printBundle(const rt::Plan &plan,
+mlir::sdsc::printBundle(const artifact::Plan &plan,
                         const std::map<std::string, const sd::Descriptor *> &descriptors,
                         bool writeSymbolIds, ArrayRef<int64_t> numbers, bool poolInBody) {
   return BundlePrinter(plan, descriptors, writeSymbolIds, numbers, poolInBody).print();

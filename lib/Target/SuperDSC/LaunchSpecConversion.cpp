@@ -10,17 +10,17 @@
 using namespace mlir;
 using namespace mlir::sdscbundle;
 
-namespace rt = ::spyre::runtime;
+namespace artifact = ::spyre::artifact;
 
-static StringRef getRoleName(rt::Role role) {
+static StringRef getRoleName(artifact::Role role) {
   switch (role) {
-  case rt::Role::Input:
+  case artifact::Role::Input:
     return "input";
-  case rt::Role::Output:
+  case artifact::Role::Output:
     return "output";
-  case rt::Role::InputOutput:
+  case artifact::Role::InputOutput:
     return "input_output";
-  case rt::Role::Constant:
+  case artifact::Role::Constant:
     return "constant";
   }
   llvm_unreachable("covered switch");
@@ -28,7 +28,7 @@ static StringRef getRoleName(rt::Role role) {
 
 static StringRef toRef(std::string_view text) { return StringRef(text.data(), text.size()); }
 
-static ArgumentAttr buildArgument(Builder &b, const rt::ArgumentSpec &spec) {
+static ArgumentAttr buildArgument(Builder &b, const artifact::ArgumentSpec &spec) {
   auto text = [&](StringRef value) {
     return value.empty() ? StringAttr() : b.getStringAttr(value);
   };
@@ -44,10 +44,10 @@ static ArgumentAttr buildArgument(Builder &b, const rt::ArgumentSpec &spec) {
       spec.view.empty() ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(spec.view));
 }
 
-static rt::ArgumentSpec toArgument(ArgumentAttr attribute) {
-  rt::ArgumentSpec spec;
-  for (rt::Role role :
-       {rt::Role::Input, rt::Role::Output, rt::Role::InputOutput, rt::Role::Constant})
+static artifact::ArgumentSpec toArgument(ArgumentAttr attribute) {
+  artifact::ArgumentSpec spec;
+  for (artifact::Role role : {artifact::Role::Input, artifact::Role::Output,
+                              artifact::Role::InputOutput, artifact::Role::Constant})
     if (attribute.getRole() == getRoleName(role))
       spec.role = role;
   auto text = [](StringAttr value) { return value ? value.str() : std::string(); };
@@ -71,20 +71,20 @@ static rt::ArgumentSpec toArgument(ArgumentAttr attribute) {
   return spec;
 }
 
-void mlir::sdscbundle::setLaunchSpec(func::FuncOp function, const rt::LaunchSpec &spec) {
+void mlir::sdscbundle::setLaunchSpec(func::FuncOp function, const artifact::LaunchSpec &spec) {
   Builder b(function.getContext());
   SmallVector<Attribute> arguments;
-  for (const rt::ArgumentSpec &argument : spec.arguments)
+  for (const artifact::ArgumentSpec &argument : spec.arguments)
     arguments.push_back(buildArgument(b, argument));
   function->setAttr(kArgumentsAttr, b.getArrayAttr(arguments));
   function->setAttr(kPoolBytesAttr, b.getI64IntegerAttr(spec.poolInBytes));
 }
 
-std::optional<rt::LaunchSpec> mlir::sdscbundle::getLaunchSpec(func::FuncOp function) {
+std::optional<artifact::LaunchSpec> mlir::sdscbundle::getLaunchSpec(func::FuncOp function) {
   auto arguments = function->getAttrOfType<ArrayAttr>(kArgumentsAttr);
   if (!arguments)
     return std::nullopt;
-  rt::LaunchSpec spec;
+  artifact::LaunchSpec spec;
   spec.kernelName = function.getName().str();
   spec.symbolicArguments = arguments.empty() || function.getNumArguments() > 0;
   if (auto pool = function->getAttrOfType<IntegerAttr>(kPoolBytesAttr))

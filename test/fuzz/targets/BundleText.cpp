@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "spyre/Artifact/Plan.h"
 #include "spyre/Loader/Loader.h"
-#include "spyre/Runtime/Plan.h"
 #include "spyre/Support/Nesting.h"
 #include "spyre/Target/SuperDSC/BundleDirectory.h"
 
@@ -26,7 +26,7 @@
 #include <sstream>
 
 using namespace mlir;
-namespace rt = spyre::runtime;
+namespace artifact = spyre::artifact;
 
 static MLIRContext &getContext() {
   static std::unique_ptr<MLIRContext> context;
@@ -42,22 +42,22 @@ static MLIRContext &getContext() {
 }
 
 /// The plan of the one function in \p text; nothing if there is none.
-static std::optional<rt::Plan> makePlan(const std::string &text, bool hasPool) {
+static std::optional<artifact::Plan> makePlan(const std::string &text, bool hasPool) {
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &getContext());
   if (!module)
     return std::nullopt;
   for (auto function : module->getOps<func::FuncOp>()) {
     if (function.isExternal())
       return std::nullopt;
-    FailureOr<rt::Plan> plan = spyre::buildPlan(function, hasPool, /*poolInBytes=*/0);
+    FailureOr<artifact::Plan> plan = spyre::buildPlan(function, hasPool, /*poolInBytes=*/0);
     return succeeded(plan) ? std::optional(*plan) : std::nullopt;
   }
   return std::nullopt;
 }
 
-static std::string toJson(const rt::Plan &plan) {
+static std::string toJson(const artifact::Plan &plan) {
   std::ostringstream os;
-  rt::writePlan(plan, os, /*pretty=*/false);
+  artifact::writePlan(plan, os, /*pretty=*/false);
   return os.str();
 }
 
@@ -66,17 +66,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (spyre::findTooDeepNesting(text))
     return 0;
   for (bool hasPool : {false, true}) {
-    std::optional<rt::Plan> plan = makePlan(text, hasPool);
+    std::optional<artifact::Plan> plan = makePlan(text, hasPool);
     if (!plan)
       continue;
     std::string json = toJson(*plan);
-    auto read = rt::readPlan(json);
-    const auto *same = std::get_if<rt::Plan>(&read);
+    auto read = artifact::readPlan(json);
+    const auto *same = std::get_if<artifact::Plan>(&read);
     if (!same || toJson(*same) != json) {
       std::cerr << "the plan does not survive its file:\n" << json << "\n";
       std::abort();
     }
-    std::optional<rt::Plan> again =
+    std::optional<artifact::Plan> again =
         makePlan(sdsc::printBundle(*plan, {}, /*writeSymbolIds=*/true), hasPool);
     if (!again || toJson(*again) != json) {
       std::cerr << "the plan does not survive its bundle.mlir:\n" << json << "\n";

@@ -10,14 +10,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "spyre/Runtime/Program.h"
+#include "spyre/Artifact/Program.h"
 
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
 #include <sstream>
 
-using namespace spyre::runtime;
+using namespace spyre::artifact;
 
 /// Writes what was read and reads it again.
 template <typename T, typename Read, typename Write>

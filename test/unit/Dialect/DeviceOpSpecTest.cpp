@@ -46,9 +46,7 @@ protected:
       op.erase();
   }
 
-  AffineMap getMap(ArrayRef<AffineExpr> results) {
-    return AffineMap::get(2, 1, results, &context);
-  }
+  AffineMap getMap(ArrayRef<AffineExpr> results) { return AffineMap::get(2, 1, results, &context); }
 
   /// An operation with all that one can have. It keeps no rules: only building is tested.
   DeviceOpInterface buildFull(const ::spyre::OpFuncInfo &info) {

@@ -22,11 +22,11 @@
 #include <regex>
 
 using namespace mlir;
-using ::spyre::runtime::AddressExpr;
-using ::spyre::runtime::Launch;
-using ::spyre::runtime::Loop;
-using ::spyre::runtime::Plan;
-using ::spyre::runtime::Step;
+using ::spyre::artifact::AddressExpr;
+using ::spyre::artifact::Launch;
+using ::spyre::artifact::Loop;
+using ::spyre::artifact::Plan;
+using ::spyre::artifact::Step;
 
 namespace {
 

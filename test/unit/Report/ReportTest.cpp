@@ -19,7 +19,7 @@
 
 using namespace spyre;
 using namespace spyre::report;
-using runtime::TimelineEvent;
+using cost::TimelineEvent;
 
 namespace {
 

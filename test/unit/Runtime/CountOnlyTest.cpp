@@ -63,7 +63,7 @@ TEST(CountOnlyTest, CountsWhatARunCounts) {
     // An operation with a broadcast operand moves 118 bytes a ns.
     EXPECT_NEAR(counters.modelledInNs, 2 * (64 + 1 + 64) * 128 / 118.0, 1e-9);
     ASSERT_EQ(emulator.getTimeline().size(), 2u);
-    const TimelineEvent &second = emulator.getTimeline()[1];
+    const cost::TimelineEvent &second = emulator.getTimeline()[1];
     EXPECT_EQ(second.numCores, 4);
     EXPECT_NEAR(second.startInNs, (64 + 1 + 64) * 128 / 118.0, 1e-9);
     EXPECT_EQ(second.readInBytes, 65 * 128);

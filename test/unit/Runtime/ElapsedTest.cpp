@@ -87,8 +87,8 @@ TEST_F(ElapsedTest, LoadsAreHiddenBehindAMatmulThatWritesElsewhere) {
 }
 
 TEST_F(ElapsedTest, TransfersTakeTimeAndAreNoKernelTime) {
-  TimelineEvent copy;
-  copy.kind = TimelineEvent::Transfer;
+  cost::TimelineEvent copy;
+  copy.kind = cost::TimelineEvent::Transfer;
   copy.writtenInBytes = 1 << 20;
   emulator.addEvent(copy);
   double expected = (1 << 20) / (16 * 32.0 / 8 * 128 / 130); // PCIe gen5 x16

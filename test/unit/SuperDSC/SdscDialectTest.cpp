@@ -233,9 +233,9 @@ TEST_F(SdscDialectTest, LaunchSpecTravelsOnTheFunction) {
   for (const std::filesystem::path &dir : test::getBundleDirs()) {
     if (!std::filesystem::exists(dir / "bind.json"))
       continue;
-    auto result = ::spyre::runtime::readLaunchSpec(test::readFile(dir / "bind.json"));
-    ASSERT_TRUE(std::holds_alternative<::spyre::runtime::LaunchSpec>(result));
-    auto spec = std::get<::spyre::runtime::LaunchSpec>(result);
+    auto result = ::spyre::artifact::readLaunchSpec(test::readFile(dir / "bind.json"));
+    ASSERT_TRUE(std::holds_alternative<::spyre::artifact::LaunchSpec>(result));
+    auto spec = std::get<::spyre::artifact::LaunchSpec>(result);
     spec.kernelName = "sdsc_bundle";
     OwningOpRef<ModuleOp> module =
         parseSourceString<ModuleOp>(test::readFile(dir / "bundle.mlir"), &context);

@@ -18,7 +18,7 @@
 #ifndef SPYRE_TARGET_SUPERDSC_BUNDLEDIRECTORY_H
 #define SPYRE_TARGET_SUPERDSC_BUNDLEDIRECTORY_H
 
-#include "spyre/Runtime/Plan.h"
+#include "spyre/Artifact/Plan.h"
 #include "spyre/SuperDSC/Descriptor.h"
 #include "spyre/SuperDSC/DescriptorJson.h"
 #include "spyre/Support/AtomicDirectory.h"
@@ -37,7 +37,7 @@ namespace mlir::sdsc {
 /// executions carry symbol_ids (bundles with concrete addresses have none).
 /// \p numbers: in the arguments' names, one an argument; empty: 0, 1, ...
 /// \p poolInBody: the body makes the pool; no parameter passes it.
-std::string printBundle(const ::spyre::runtime::Plan &plan,
+std::string printBundle(const ::spyre::artifact::Plan &plan,
                         const std::map<std::string, const ::spyre::sdsc::Descriptor *> &descriptors,
                         bool writeSymbolIds, ArrayRef<int64_t> numbers = {},
                         bool poolInBody = false);

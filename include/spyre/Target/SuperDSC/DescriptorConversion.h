@@ -13,9 +13,9 @@
 #ifndef SPYRE_TARGET_SUPERDSC_DESCRIPTORCONVERSION_H
 #define SPYRE_TARGET_SUPERDSC_DESCRIPTORCONVERSION_H
 
+#include "spyre/Artifact/Plan.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscBundleDialect.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscDialect.h"
-#include "spyre/Runtime/Plan.h"
 #include "spyre/SuperDSC/Descriptor.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -42,10 +42,10 @@ std::string getDescriptorSymbol(int64_t index);
 namespace mlir::sdscbundle {
 
 /// Hangs \p spec on the bundle function (attributes of the dialect's description).
-void setLaunchSpec(func::FuncOp function, const ::spyre::runtime::LaunchSpec &spec);
+void setLaunchSpec(func::FuncOp function, const ::spyre::artifact::LaunchSpec &spec);
 
 /// The launch spec that \p function carries; nothing if it carries none.
-std::optional<::spyre::runtime::LaunchSpec> getLaunchSpec(func::FuncOp function);
+std::optional<::spyre::artifact::LaunchSpec> getLaunchSpec(func::FuncOp function);
 
 } // namespace mlir::sdscbundle
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// See L1Passes.td. The keys are found behind views, conversions and scalings of the
+// See L1/Passes.td. The keys are found behind views, conversions and scalings of the
 // second factor; the mean is taken there, of the 16-bit values, where x - mean x is
 // rounded relative to itself and not to x.
 //
@@ -13,8 +13,8 @@
 
 #include "Precision.h"
 #include "spyre/Dialect/Spyre/IR/AffineConversion.h"
-#include "spyre/Dialect/Spyre/Transforms/L1Builders.h"
-#include "spyre/Dialect/Spyre/Transforms/L1Passes.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Builders.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -23,7 +23,7 @@
 
 namespace mlir::spyre {
 #define GEN_PASS_DEF_SPYRECENTREKEYS
-#include "spyre/Dialect/Spyre/Transforms/L1Passes.h.inc"
+#include "spyre/Dialect/Spyre/Transforms/L1/Passes.h.inc"
 } // namespace mlir::spyre
 
 using namespace mlir;

@@ -10,15 +10,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "spyre/Dialect/Spyre/Transforms/L1Builders.h"
-#include "spyre/Dialect/Spyre/Transforms/L1Passes.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Builders.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
 
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::spyre {
 #define GEN_PASS_DEF_SPYREDECOMPOSE
-#include "spyre/Dialect/Spyre/Transforms/L1Passes.h.inc"
+#include "spyre/Dialect/Spyre/Transforms/L1/Passes.h.inc"
 } // namespace mlir::spyre
 
 using namespace mlir;

@@ -12,7 +12,7 @@
 
 #include "ExactArguments.h"
 
-#include "spyre/Dialect/Spyre/Transforms/L1Builders.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Builders.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
 

@@ -12,14 +12,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "ExactArguments.h"
-#include "spyre/Dialect/Spyre/Transforms/L1Builders.h"
-#include "spyre/Dialect/Spyre/Transforms/L1Passes.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Builders.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
 
 #include <cmath>
 
 namespace mlir::spyre {
 #define GEN_PASS_DEF_SPYREEXACTJUMPS
-#include "spyre/Dialect/Spyre/Transforms/L1Passes.h.inc"
+#include "spyre/Dialect/Spyre/Transforms/L1/Passes.h.inc"
 } // namespace mlir::spyre
 
 using namespace mlir;

@@ -6,21 +6,21 @@
 //===----------------------------------------------------------------------===//
 //
 // First into the writers, then into the readers; what is left is copied. See
-// L1Passes.td for the contract. All index arithmetic is lib/Layout's.
+// L1/Passes.td for the contract. All index arithmetic is lib/Layout's.
 //
 //===----------------------------------------------------------------------===//
 
 #include "MapUtils.h"
-#include "spyre/Dialect/Spyre/Transforms/L1Builders.h"
-#include "spyre/Dialect/Spyre/Transforms/L1Passes.h"
-#include "spyre/Dialect/Spyre/Transforms/Numbers.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Builders.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Numbers.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
 #include "spyre/OpFunc/OpFuncTable.h"
 
 #include "mlir/IR/PatternMatch.h"
 
 namespace mlir::spyre {
 #define GEN_PASS_DEF_SPYREFOLDVIEWS
-#include "spyre/Dialect/Spyre/Transforms/L1Passes.h.inc"
+#include "spyre/Dialect/Spyre/Transforms/L1/Passes.h.inc"
 } // namespace mlir::spyre
 
 using namespace mlir;

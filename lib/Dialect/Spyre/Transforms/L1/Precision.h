@@ -13,7 +13,7 @@
 #ifndef SPYRE_LIB_DIALECT_SPYRE_TRANSFORMS_L1_PRECISION_H
 #define SPYRE_LIB_DIALECT_SPYRE_TRANSFORMS_L1_PRECISION_H
 
-#include "spyre/Dialect/Spyre/Transforms/L1Builders.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Builders.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"

@@ -12,7 +12,7 @@
 
 #include "MapUtils.h"
 #include "Precision.h"
-#include "spyre/Dialect/Spyre/Transforms/L1Passes.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
 #include "spyre/OpFunc/OpFuncTable.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -22,7 +22,7 @@
 
 namespace mlir::spyre {
 #define GEN_PASS_DEF_SPYRERESOLVEPRECISION
-#include "spyre/Dialect/Spyre/Transforms/L1Passes.h.inc"
+#include "spyre/Dialect/Spyre/Transforms/L1/Passes.h.inc"
 } // namespace mlir::spyre
 
 using namespace mlir;
@@ -341,9 +341,8 @@ static void recoverSilu(DeviceOpInterface product, RewriterBase &rewriter) {
         !readsSame(product, 1 - i, sigmoid, 0) ||
         !areEqual(gate.map, sigmoid.getOutputMap(), product.getExtents()))
       continue;
-    DeviceOpSpec spec =
-        DeviceOpSpec::move("silu", product.getInputs()[1 - i], product.getExtents(),
-                           product.getInputMap(1 - i), product.getOutputMap());
+    DeviceOpSpec spec = DeviceOpSpec::move("silu", product.getInputs()[1 - i], product.getExtents(),
+                                           product.getInputMap(1 - i), product.getOutputMap());
     spec.resultType = product.getResultTensor().getType();
     rewriter.setInsertionPoint(product);
     Value silu = buildDeviceOp(rewriter, product.getLoc(), spec).getResultTensor();

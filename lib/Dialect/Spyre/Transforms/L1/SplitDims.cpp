@@ -12,15 +12,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "MapUtils.h"
-#include "spyre/Dialect/Spyre/Transforms/L1Builders.h"
-#include "spyre/Dialect/Spyre/Transforms/L1Passes.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Builders.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
 #include "spyre/OpFunc/OpFuncTable.h"
 
 #include <set>
 
 namespace mlir::spyre {
 #define GEN_PASS_DEF_SPYRESPLITDIMS
-#include "spyre/Dialect/Spyre/Transforms/L1Passes.h.inc"
+#include "spyre/Dialect/Spyre/Transforms/L1/Passes.h.inc"
 } // namespace mlir::spyre
 
 using namespace mlir;

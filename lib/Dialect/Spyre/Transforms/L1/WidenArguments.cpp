@@ -10,11 +10,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "ExactArguments.h"
-#include "spyre/Dialect/Spyre/Transforms/L1Passes.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
 
 namespace mlir::spyre {
 #define GEN_PASS_DEF_SPYREWIDENARGUMENTS
-#include "spyre/Dialect/Spyre/Transforms/L1Passes.h.inc"
+#include "spyre/Dialect/Spyre/Transforms/L1/Passes.h.inc"
 } // namespace mlir::spyre
 
 using namespace mlir;

@@ -16,15 +16,15 @@
 
 #include "ExactArguments.h"
 #include "Precision.h"
-#include "spyre/Dialect/Spyre/Transforms/L1Builders.h"
-#include "spyre/Dialect/Spyre/Transforms/L1Passes.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Builders.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
 #include "spyre/Numerics/DL16.h"
 
 #include <cmath>
 
 namespace mlir::spyre {
 #define GEN_PASS_DEF_SPYREWIDENRANGE
-#include "spyre/Dialect/Spyre/Transforms/L1Passes.h.inc"
+#include "spyre/Dialect/Spyre/Transforms/L1/Passes.h.inc"
 } // namespace mlir::spyre
 
 using namespace mlir;

@@ -1,0 +1,197 @@
+//===- Passes.td - Passes on plain tensors --------------*- tablegen -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// From what the program wrote to what the device executes, before it is said where
+// anything lies: precision, decomposition, views, iteration dims.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_TRANSFORMS_L1PASSES
+#define SPYRE_TRANSFORMS_L1PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def SpyreResolvePrecision : Pass<"spyre-resolve-precision", "::mlir::func::FuncOp"> {
+  let summary = "Decide each f32 operation's format and remove conversions";
+  let description = [{
+    Input: L1 as converted from torch, with `spyre.convert` where the program
+    converts. Lowering: in an f32 island (a connected f32 part of the program) every
+    operation gets a format: DL16 where a named rule with an error argument says that
+    nothing is lost (PrecisionRules.cpp) or where the device has no f32 form (operands
+    rounded once, accumulation in f32), else f32. Conversions between values of
+    different format become `spyre.dl16tofp32` and `spyre.fp32todl16`; the others
+    vanish. Each choice of DL16 leaves a remark (category `precision`). Output: no
+    `spyre.convert`; every f32 operation has an f32 form.
+
+    An island that takes or returns f32 at the program's boundary is computed in f32
+    forms only; operations without one are reported, all in one diagnostic.
+
+    ```mlir
+    %0 = spyre.convert %x : tensor<32x128xf16> to tensor<32x128xf32>
+    %1 = spyre.convert %w : tensor<128x192xf16> to tensor<128x192xf32>
+    %2 = spyre.matmul %0, %1 : ... -> tensor<32x192xf32>
+    %3 = spyre.convert %2 : tensor<32x192xf32> to tensor<32x192xf16>
+    // becomes
+    %3 = spyre.matmul %x, %w : ... -> tensor<32x192xf16>
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
+def SpyreExactJumps : Pass<"spyre-exact-jumps", "::mlir::func::FuncOp"> {
+  let summary = "Comparisons, roundings and differences of arguments see the host's numbers";
+  let description = [{
+    Input: L1 as converted from torch. The device's 16-bit format has one bit of fraction
+    less than f16. Lowering: an operation whose result jumps (comparisons, floor) or whose
+    operands cancel (the table says which), and that reads f16 arguments of the host
+    (`spyre.on_host`), directly or through operations that keep their numbers, is computed
+    in f32, from f32 forms of the arguments: in their place, or as arguments more where
+    the 16-bit form is read, too (`spyre.array`, `spyre.host_type`). Results that
+    were only moved or rounded to integers leave as f32, too, and all known numbers that an
+    operation of the host reads (`spyre.on_host = "read"`), which may decide by them. Output:
+    the same program.
+
+    ```mlir
+    func.func @f(%x: tensor<64xf16> {spyre.on_host}) -> tensor<64xi1> {
+      %c = spyre.constant ... // 0.1 rounded up to DL16, {spyre.bound = 0.099976}
+      %0 = spyre.greaterequal (d0 = 64) ins(%x[d0], %c[]) -> [d0] : ...
+    // becomes
+    func.func @f(%x: tensor<64xf32> {spyre.host_type = f16, spyre.on_host}) -> tensor<64xi1> {
+      %0 = spyre.sub (d0 = 64) ins(%x[d0], %c[]) -> [d0] : ... -> tensor<64xf32>
+      %1 = spyre.convert %0 : tensor<64xf32> to tensor<64xf16>
+      %2 = spyre.greaterequal (d0 = 64) ins(%1[d0], %zero[]) -> [d0] : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
+def SpyreWidenRange : Pass<"spyre-widen-range", "::mlir::func::FuncOp"> {
+  let summary = "bf16 constants beyond the device's range are computed with in f32";
+  let description = [{
+    Input: L1 as converted from torch. bf16 has numbers that DL16 (2^-31 to 2^33) has not,
+    such as an epsilon of 1e-12. Lowering: an operation with such a constant becomes
+    an f32 operation, and so do those that read what it computes, until the numbers are of
+    common size again (a quotient by `x + 1e-12` is); results that the host takes leave as f32.
+    Operations without an f32 form that would read such numbers are reported, all in one
+    diagnostic. Output: f32 operations with `spyre.wide`, which stay f32.
+
+    ```mlir
+    %0 = spyre.maximum (d0 = 64) ins(%n[d0], %eps[]) -> [d0] : ... -> tensor<64xbf16>  // 1e-12
+    %1 = spyre.rsqrt (d0 = 64) ins(%0[d0]) -> [d0] : ... -> tensor<64xbf16>
+    // becomes
+    %n32 = spyre.convert %n : tensor<64xbf16> to tensor<64xf32>
+    %0 = spyre.maximum (d0 = 64) ins(%n32[d0], %eps32[]) -> [d0] {spyre.wide} : ... -> tensor<64xf32>
+    %1 = spyre.rsqrt (d0 = 64) ins(%0[d0]) -> [d0] {spyre.wide} : ... -> tensor<64xf32>
+    %2 = spyre.convert %1 : tensor<64xf32> to tensor<64xbf16>
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
+def SpyreWidenArguments : Pass<"spyre-widen-arguments", "::mlir::func::FuncOp"> {
+  let summary = "Arguments that are read as f32 are copied in as f32";
+  let description = [{
+    Input: L1 with every operation's format decided (spyre-resolve-precision). Lowering:
+    a `spyre.dl16tofp32` of an f16 argument of the host (`spyre.on_host`), read directly or
+    through operations that keep its numbers, becomes an f32 form of the argument, which
+    has the bit that the 16-bit form lacks. Output: no such cast.
+
+    ```mlir
+    func.func @f(%x: tensor<64xf16> {spyre.on_host}) -> tensor<64xf32> {
+      %0 = spyre.dl16tofp32 (d0 = 64) ins(%x[d0]) -> [d0] : tensor<64xf16> -> tensor<64xf32>
+    // becomes
+    func.func @f(%x: tensor<64xf32> {spyre.host_type = f16, spyre.on_host}) -> tensor<64xf32> {
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
+def SpyreCentreKeys : Pass<"spyre-centre-keys", "::mlir::func::FuncOp"> {
+  let summary = "Subtract the mean key before f32 scores that a softmax reads";
+  let description = [{
+    Input: L1 with the program's conversions. Lowering: a softmax does not change when
+    all scores of a row move by the same amount, and q k - q c is the same for every
+    key k. Where a program computes scores in f32 that only a softmax over the keys
+    reads (through scaling, views, masks and comparisons with -inf), the keys are
+    centred: c is their mean. The device holds scores at 16 bits, so what is far from 0
+    would lose the fraction that decides between keys. A 16-bit program's own scores
+    have lost it already; they are left alone.
+
+    ```mlir
+    %1 = spyre.matmul %q, %kt : ... -> tensor<2x5x70xf32>   // kt: a view of %k as f32
+    %2 = spyre.softmax %1 along 2 : ...
+    // becomes
+    %m = spyre.mean ... ins(%k) ...
+    %c = spyre.sub ... ins(%k, %m) ...
+    %1 = spyre.matmul %q, %ct : ...                         // ct: a view of %c as f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
+def SpyreDecompose : Pass<"spyre-decompose", "::mlir::func::FuncOp"> {
+  let summary = "Composites to device operations";
+  let description = [{
+    Input: L1 with composites in the format in which they are to be computed.
+    Lowering: softmax is max, sub, exp, sum, realdiv; log_softmax is max, sub, exp,
+    sum, log, sub; rms_norm is mul, mean, add, rsqrt, mul and a mul with the weight;
+    matmul and linear are batchmatmul (mul where one element is contracted; a linear's
+    weight is read transposed, its bias added). Output: no composite.
+
+    ```mlir
+    %0 = spyre.linear %x, %w : tensor<32x128xf16>, tensor<192x128xf16> -> tensor<32x192xf16>
+    // becomes
+    %0 = spyre.batchmatmul (d0 = 32, d1 = 192, d2 = 128) ins(%x[d0, d2], %w[d1, d2]) -> [d0, d1]
+        : tensor<32x128xf16>, tensor<192x128xf16> -> tensor<32x192xf16>
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
+def SpyreFoldViews : Pass<"spyre-fold-views", "::mlir::func::FuncOp"> {
+  let summary = "Views into the access maps of the operations around them";
+  let description = [{
+    Input: device operations, constants and views. Lowering: a bijective view that is
+    the only use of an operation's result is taken over by the operation, which then
+    writes in the view's shape; other views are folded into the maps of the operations
+    that read them; what is left (a view of an argument that is returned, a
+    composition that is no sum of digits) is copied by `spyre.identity`. A constant of
+    one number is read as a 0-d constant. Output: no `spyre.view`.
+
+    ```mlir
+    %0 = spyre.view %x[d0 floordiv 32, d0 mod 32, d1] : tensor<2x32x128xf16> -> tensor<64x128xf16>
+    %1 = spyre.exp (d0 = 64, d1 = 128) ins(%0[d0, d1]) -> [d0, d1] : ...
+    // becomes
+    %1 = spyre.exp (d0 = 64, d1 = 128) ins(%x[d0 floordiv 32, d0 mod 32, d1]) -> [d0, d1] : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
+def SpyreSplitDims : Pass<"spyre-split-dims", "::mlir::func::FuncOp"> {
+  let summary = "Split iteration dims and intermediate tensors until maps are simple";
+  let description = [{
+    Input: views folded. Lowering: an iteration dim whose maps take it apart is split
+    there; where a coordinate of an intermediate tensor then mixes iteration dims, the
+    tensor gets the split dims as its own and its writer and other readers follow;
+    iteration dims of extent 1 are dropped (their coordinates are 0). Output: as far as
+    the program's own shapes allow, each coordinate is one iteration dim and a
+    constant; only arguments and results, whose shapes are given, and the generated dim
+    of a contraction, which the device has only one of, may keep mixed coordinates.
+
+    ```mlir
+    %1 = spyre.exp (d0 = 64, d1 = 128) ins(%x[d0 floordiv 32, d0 mod 32, d1]) -> [d0, d1]
+        : tensor<2x32x128xf16> -> tensor<64x128xf16>
+    // becomes, if only device operations read %1
+    %1 = spyre.exp (d0 = 2, d1 = 32, d2 = 128) ins(%x[d0, d1, d2]) -> [d0, d1, d2]
+        : tensor<2x32x128xf16> -> tensor<2x32x128xf16>
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
+#endif // SPYRE_TRANSFORMS_L1PASSES

@@ -1,0 +1,43 @@
+//===- OverflowSources.h - Where the largest f16 number comes from -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The device's 16-bit format has no 65504: it holds 65536 instead. Going out, that is
+// 65504 if the program put it in (as an argument, as the finfo.min of a mask), and an
+// overflow if it has been computed. The numbers are the same; where they come from tells.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_DIALECT_SPYRE_TRANSFORMS_L2_OVERFLOWSOURCES_H
+#define SPYRE_DIALECT_SPYRE_TRANSFORMS_L2_OVERFLOWSOURCES_H
+
+#include "spyre/Dialect/Spyre/IR/SpyreOps.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace mlir::spyre {
+
+class OverflowSources {
+public:
+  /// Of the tensors (L2) of \p func, which is one block.
+  explicit OverflowSources(func::FuncOp func);
+
+  /// False if 65536 in the tensor \p value is the overflow of what computed it:
+  /// nothing that it selects, moves or adds up is an argument, and nothing that it is
+  /// computed from is a constant of that size.
+  bool mayBeLargest(Value value) const { return sources.lookup(value) != Source::Computed; }
+
+private:
+  enum class Source { Computed, Argument, Constant };
+  Source getSource(Operation *op) const;
+
+  llvm::DenseMap<Value, Source> sources;
+};
+
+} // namespace mlir::spyre
+
+#endif // SPYRE_DIALECT_SPYRE_TRANSFORMS_L2_OVERFLOWSOURCES_H

@@ -1,0 +1,54 @@
+//===- Passes.td - From plain tensors to tensors with layouts -----*- tablegen -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_TRANSFORMS_L2_PASSES
+#define SPYRE_TRANSFORMS_L2_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def SpyreAssignLayouts : Pass<"spyre-assign-layouts", "::mlir::func::FuncOp"> {
+  let summary = "Give every tensor a device layout (L1 to L2)";
+  let description = [{
+    Input: L1, views folded, iteration dims split so that each coordinate is one
+    dim plus a constant. Output: the same operations on tensors with
+    `#spyre.layout`, and the copies that make every operand readable.
+
+    Arguments and results keep the default layout, the calling convention. An
+    operation's stick dim is the one that moves the fewest elements: each operand
+    must have it in its stick, or not depend on it and be read from lane 0.
+    What does not fit is copied once per value, not once per consumer:
+    `spyre.restickify` moves another dim into the stick; a dim that must be
+    padded in memory (the contraction dim of a matmul's second operand, both
+    dims of a restickify) gets a zero-filled tensor that is as large as the
+    padding, into which the value is copied.
+
+    ```mlir
+    // x @ w.T with w [192, 128]: w's stick is k, the device wants n.
+    %r = spyre.batchmatmul (d0 = 32, d1 = 192, d2 = 128)
+        ins(%x[d0, d2], %w[d1, d2]) -> [d0, d1] : ...
+    // becomes
+    %t = spyre.restickify (d0 = 192, d1 = 128) ins(%w[d0, d1]) -> [d0, d1]
+        : tensor<192x128xf16, #spyre.layout<[2, 192, 64], order [0, 1], SEN169_FP16>>
+       -> tensor<192x128xf16, #spyre.layout<[3, 128, 64], order [1, 0], SEN169_FP16>>
+    %r = spyre.batchmatmul ... ins(%x[d0, d2], %t[d1, d2]) -> [d0, d1] : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
+def SpyreVerifyLayouts : Pass<"spyre-verify-layouts", "::mlir::func::FuncOp"> {
+  let summary = "Check the contract of L2 and report every violation";
+  let description = [{
+    Every tensor has a layout; every operand is readable in its operation's stick
+    dim (L2-1); a contraction's padded region is zero on one side and finite on
+    the other (L2-2); memory that an operation reads beyond the logical extent
+    exists (L2-3); results have the default layout (L2-4); every tensor fits in the
+    device's memory (L2-5).
+  }];
+}
+
+#endif // SPYRE_TRANSFORMS_L2_PASSES

@@ -1,0 +1,112 @@
+# test_structure.py - No library depends on one above it
+#
+# Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The libraries of lib/ with what they link (the CMake files say it) and what they include.
+# A header belongs to the library of its folder. LAYERS is the order of docs/developer/
+# architecture.md: what stands in a line may use lines above it, and its own only through links.
+"""The link graph and the includes, against the order of the layers."""
+
+import pathlib
+import re
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LIB, INCLUDE = ROOT / "lib", ROOT / "include" / "spyre"
+
+# Folders of lib/, lowest first. Those before the bar do without MLIR and LLVM.
+LAYERS = [
+    "Support Numerics",
+    "OpFunc Device Host Layout",
+    "CostModel Artifact SuperDSC",
+    "Planning Report Runtime",
+    "|",
+    "Dialect/Torch/IR Dialect/SuperDSC/IR Dialect/KTIR/IR Dialect/Spyre/IR",
+    "Loader Dialect/KTIR/Transforms Dialect/Spyre/Transforms/L1 Dialect/Spyre/Transforms/L2",
+    "Target/SuperDSC Dialect/Spyre/Transforms/L3",
+    "Dialect/SuperDSC/Transforms",
+    "Conversion/TorchToSpyre Conversion/SpyreToSuperDSC Conversion/SpyreToKTIR",
+    "Compiler",
+    "Tools",
+]
+LEVEL = {folder: level for level, line in enumerate(LAYERS) for folder in line.split() if folder != "|"}
+BAR = LAYERS.index("|")
+ADD = re.compile(r"spyre_add_(core|mlir)_library\((\w+)(.*?)\n?\)", re.S)
+
+
+def read_libraries():
+    """target -> (folder, is it on MLIR, targets that it links)."""
+    libraries = {}
+    for path in sorted(LIB.rglob("CMakeLists.txt")):
+        for kind, name, body in ADD.findall(path.read_text()):
+            links = re.search(r"\bLINK\b(.*?)(?=\bDEPENDS\b|\bSOURCES\b|$)", body, re.S)
+            linked = re.findall(r"\bSpyre\w+", links[1]) if links else []
+            libraries[name] = (path.parent.relative_to(LIB).as_posix(), kind == "mlir", linked)
+    return libraries
+
+
+LIBRARIES = read_libraries()
+
+
+def folder_of(path):
+    """The folder of LAYERS that a file of lib/ or include/spyre/ belongs to."""
+    parts = path.as_posix().split("/")[:-1]
+    while parts and "/".join(parts) not in LEVEL:
+        parts.pop()
+    return "/".join(parts)
+
+
+def closure(target):
+    seen, left = set(), [target]
+    while left:
+        name = left.pop()
+        if name not in seen and name in LIBRARIES:
+            seen.add(name)
+            left += LIBRARIES[name][2]
+    return seen
+
+
+def included_by(path):
+    """Folders whose headers a file includes."""
+    for header in re.findall(r'#include "spyre/([^"]+)"', path.read_text()):
+        if folder := folder_of(pathlib.PurePosixPath(header)):
+            yield header, folder
+
+
+def test_every_folder_has_a_layer():
+    unknown = {folder for folder, _, _ in LIBRARIES.values() if folder not in LEVEL}
+    assert not unknown
+    assert not {folder for folder in LEVEL if not (LIB / folder).is_dir()}
+
+
+def test_links_go_down():
+    wrong = []
+    for name, (folder, _, links) in LIBRARIES.items():
+        for other in links:
+            if other in LIBRARIES and LEVEL[LIBRARIES[other][0]] > LEVEL[folder]:
+                wrong.append(f"{name} ({folder}) links {other} ({LIBRARIES[other][0]}), which is above it")
+        if name in {below for link in links for below in closure(link)}:
+            wrong.append(f"{name} links itself")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_nothing_below_the_bar_is_on_mlir():
+    wrong = [name for name, (folder, on_mlir, _) in LIBRARIES.items() if on_mlir != (LEVEL[folder] > BAR)]
+    assert not wrong
+
+
+def test_includes_are_linked():
+    """A library includes headers of what it links, itself or through others."""
+    folders = {}
+    for name, (folder, _, _) in LIBRARIES.items():
+        folders.setdefault(folder, set()).update(LIBRARIES[other][0] for other in closure(name))
+    # Headers of the private part of a library stand beside its sources.
+    files = [path.relative_to(LIB) for path in LIB.rglob("*") if path.suffix in (".cpp", ".h", ".inc")]
+    wrong = []
+    for root, paths in ((LIB, files), (INCLUDE, [p.relative_to(INCLUDE) for p in INCLUDE.rglob("*.h")])):
+        for path in paths:
+            own = folder_of(path)
+            for header, other in included_by(root / path):
+                if own and other not in folders[own]:
+                    wrong.append(f"{root.relative_to(ROOT) / path} includes {header}, and {own} does not link {other}")
+    assert not wrong, "\n".join(sorted(set(wrong)))
