@@ -475,6 +475,8 @@ LogicalResult Compilation::lowerWithHost() {
 LogicalResult Compilation::run(std::unique_ptr<llvm::MemoryBuffer> input,
                                const std::string &outputDirectory) {
   Clock::time_point start = Clock::now();
+  if (!options.showOperations)
+    context.printOpOnDiagnostic(false);
   if (failed(parse(std::move(input))) || failed(dump("input")))
     return failure();
   int level = getLevel(*module);

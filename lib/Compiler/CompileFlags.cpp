@@ -131,11 +131,16 @@ spyre::compiler::CompileFlags::getOptions() const {
   auto options =
       makeOptions({optLevel, cores, target, form, device, dumpStages, report, weights, host, pretty,
                    reportSeconds, provenance, exactArguments, exactResults});
-  if (auto *made = std::get_if<CompileOptions>(&options))
+  if (auto *made = std::get_if<CompileOptions>(&options)) {
+    // MLIR's own flag; its default is true.
+    const auto &flags = cl::getRegisteredOptions();
+    auto shown = flags.find("mlir-print-op-on-diagnostic");
+    made->showOperations = shown != flags.end() && shown->second->getNumOccurrences() > 0;
     made->configure = [](mlir::PassManager &pm) {
       mlir::applyDefaultTimingPassManagerCLOptions(pm);
       return mlir::applyPassManagerCLOptions(pm);
     };
+  }
   return options;
 }
 

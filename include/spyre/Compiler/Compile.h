@@ -52,6 +52,9 @@ struct CompileOptions {
   /// The shapes of all arguments, for a program with sizes left open (`?`); else unread.
   std::vector<std::vector<int64_t>> inputShapes;
   bool pretty = false;
+  /// Diagnostics are followed by the operation in MLIR's words, which may be all of the
+  /// program: for who works on the compiler.
+  bool showOperations = false;
   std::string dumpStages;     ///< directory for one file a stage, or empty
   std::string report;         ///< HTML file to write, or empty
   bool reportSeconds = false; ///< the report says how long stages took
