@@ -2,6 +2,7 @@
 #   spyre_add_core_library    an MLIR-free library (runtime, planning, index algebra, numbers)
 #   spyre_add_mlir_library    a library on MLIR, compiled with the shared precompiled header
 #   spyre_add_tool            a program in build/bin
+# All three are installed, as components Runtime (free of MLIR) and Compiler of find_package(Spyre).
 #   spyre_add_unittest        a GoogleTest program in build/unittests, registered with ctest
 
 find_program(SPYRE_CCACHE ccache)
@@ -37,19 +38,34 @@ separate_arguments(_llvm_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 # Everything that an MLIR-free target sees.
 add_library(spyre_core_flags INTERFACE)
 target_include_directories(spyre_core_flags INTERFACE
-  ${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR}/include)
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
 # What an MLIR target sees in addition. MLIR code is glue: -O1 halves its compile time.
 add_library(spyre_mlir_flags INTERFACE)
 target_link_libraries(spyre_mlir_flags INTERFACE spyre_core_flags)
 target_include_directories(spyre_mlir_flags SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
 target_compile_definitions(spyre_mlir_flags INTERFACE ${_llvm_definitions})
-target_compile_options(spyre_mlir_flags INTERFACE -O1)
+target_compile_options(spyre_mlir_flags INTERFACE $<BUILD_INTERFACE:-O1>)
+
+# Exports a target as Spyre::NAME, NAME without the prefix.
+function(spyre_install name component)
+  string(REGEX REPLACE "^Spyre" "" _short ${name})
+  set_target_properties(${name} PROPERTIES EXPORT_NAME ${_short})
+  add_library(Spyre::${_short} ALIAS ${name})
+  install(TARGETS ${name} EXPORT Spyre${component}Targets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/spyre COMPONENT ${component})
+endfunction()
+set_target_properties(spyre_core_flags PROPERTIES EXPORT_NAME CoreFlags)
+set_target_properties(spyre_mlir_flags PROPERTIES EXPORT_NAME MLIRFlags)
+install(TARGETS spyre_core_flags EXPORT SpyreRuntimeTargets)
+install(TARGETS spyre_mlir_flags EXPORT SpyreCompilerTargets)
 
 function(spyre_add_core_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC spyre_core_flags ${ARG_LINK})
+  spyre_install(${name} Runtime)
   if(SPYRE_SANITIZE_THREADS)
     # Public: what links the library has to have the runtime of the sanitizer, too.
     target_compile_options(${name} PUBLIC -fsanitize=thread -fno-omit-frame-pointer -g1)
@@ -64,6 +80,7 @@ function(spyre_add_mlir_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC spyre_mlir_flags ${ARG_LINK} MLIR LLVM)
+  spyre_install(${name} Compiler)
   if(SPYRE_SANITIZE_THREADS)
     # Debian's MLIR is not instrumented: what it does between threads would be reported.
     set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
@@ -88,6 +105,9 @@ function(spyre_add_tool name)
   else()
     target_link_libraries(${name} PRIVATE spyre_core_flags ${ARG_LINK})
   endif()
+  # An installed program finds the MLIR that it was built with.
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH "${LLVM_LIBRARY_DIR}" INSTALL_RPATH_USE_LINK_PATH ON)
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT Compiler)
 endfunction()
 
 function(spyre_add_unittest name)
@@ -97,13 +117,13 @@ function(spyre_add_unittest name)
   endif()
   find_package(GTest REQUIRED)
   add_executable(${name} ${ARG_SOURCES})
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/unittests)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/unittests)
   if(ARG_MLIR)
     target_link_libraries(${name} PRIVATE spyre_mlir_flags ${ARG_LINK} MLIR LLVM GTest::gtest GTest::gtest_main)
   else()
     target_link_libraries(${name} PRIVATE spyre_core_flags ${ARG_LINK} GTest::gtest GTest::gtest_main)
   endif()
-  target_compile_definitions(${name} PRIVATE SPYRE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  target_compile_definitions(${name} PRIVATE SPYRE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   if(ARG_MLIR AND SPYRE_SANITIZE_THREADS)
     set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
   else()
@@ -113,9 +133,9 @@ endfunction()
 
 # One precompiled header for all MLIR code. It holds upstream headers only: headers of this
 # project would rebuild everything on each change.
-add_library(spyre_pch STATIC ${CMAKE_SOURCE_DIR}/cmake/pch.cpp)
+add_library(spyre_pch STATIC ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
 target_link_libraries(spyre_pch PUBLIC spyre_mlir_flags)
-target_precompile_headers(spyre_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.h)
+target_precompile_headers(spyre_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/pch.h)
 if(SPYRE_SANITIZE_THREADS)
   set_target_properties(spyre_pch PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()

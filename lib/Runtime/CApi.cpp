@@ -12,6 +12,8 @@
 
 #include "CApiInternal.h"
 
+#include "spyre/Support/Version.h"
+
 #include <cstring>
 #include <new>
 
@@ -39,6 +41,8 @@ std::string &capi::getLastError() {
 extern "C" {
 
 uint32_t spyre_api_version(void) { return SPYRE_API_VERSION; }
+
+const char *spyre_version(void) { return spyre::getVersion(); }
 const char *spyre_last_error(void) { return capi::getLastError().c_str(); }
 
 spyre_status spyre_device_create(const spyre_device_options *options, spyre_device **device) {

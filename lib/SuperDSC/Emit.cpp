@@ -464,9 +464,10 @@ bool Emitter::computePadding() {
       for (unsigned dim : tensor.order) {
         // Where the memory is padded just as the dim is, what looked like a gap behind
         // the unpadded dim is that padding.
+        // What is left behind the padded size is a gap, too.
         int64_t missing = dims[dim].size - getDeviceExtent(tensor, dim);
-        if (int(dim) != tensor.stick && tensor.scale[dim] == 1 && missing >= 0)
-          tensor.gap[dim] = missing;
+        if (int(dim) != tensor.stick && tensor.scale[dim] == 1)
+          tensor.gap[dim] = std::abs(missing);
       }
   // The sticks of a cast's operands differ in their elements: what the dim is padded
   // to may be more sticks than the operand with the smaller ones has. It must neither

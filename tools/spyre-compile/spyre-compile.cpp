@@ -12,6 +12,7 @@
 
 #include "spyre/Compiler/CompileFlags.h"
 #include "spyre/Support/AtomicDirectory.h"
+#include "spyre/Support/Version.h"
 #include "spyre/Tools/Register.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -25,6 +26,8 @@ using namespace spyre::compiler;
 namespace cl = llvm::cl;
 
 int main(int argc, char **argv) {
+  if (spyre::printVersionIfAsked(argc, argv))
+    return 0;
   llvm::InitLLVM init(argc, argv);
   spyre::cleanUpOnInterrupt();
   cl::OptionCategory category("spyre-compile");

@@ -9,12 +9,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "spyre/Support/Version.h"
 #include "spyre/Tools/Register.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 
 int main(int argc, char **argv) {
+  if (spyre::printVersionIfAsked(argc, argv))
+    return 0;
   mlir::DialectRegistry registry;
   spyre::registerAllDialects(registry);
   return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "spyre/Support/Version.h"
 #include "spyre/Tools/Register.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -16,6 +17,8 @@
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
 
 int main(int argc, char **argv) {
+  if (spyre::printVersionIfAsked(argc, argv))
+    return 0;
   mlir::DialectRegistry registry;
   spyre::registerAllDialects(registry);
   spyre::registerAllPasses();

@@ -21,6 +21,7 @@
 #include "spyre/Runtime/ProgramRun.h"
 #include "spyre/Support/AtomicDirectory.h"
 #include "spyre/Support/JsonReader.h"
+#include "spyre/Support/Version.h"
 #include "spyre/Tools/Register.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -390,6 +391,8 @@ int run(const RunOptions &options) {
 } // namespace
 
 int main(int argc, char **argv) {
+  if (spyre::printVersionIfAsked(argc, argv))
+    return 0;
   cleanUpOnInterrupt();
   auto parsed = parseOptions(argc, argv);
   if (std::holds_alternative<HelpRequest>(parsed)) {

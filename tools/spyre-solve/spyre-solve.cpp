@@ -17,6 +17,7 @@
 
 #include "spyre/Support/AtomicDirectory.h"
 #include "spyre/Support/ReadFile.h"
+#include "spyre/Support/Version.h"
 
 #include <charconv>
 #include <cstring>
@@ -52,6 +53,8 @@ bool endsWith(const std::string &text, const char *suffix) {
 } // namespace
 
 int main(int argc, char **argv) {
+  if (spyre::printVersionIfAsked(argc, argv))
+    return 0;
   spyre::cleanUpOnInterrupt();
   std::string command;
   std::map<std::string, std::string> options;

@@ -19,6 +19,7 @@
 #include "spyre/SuperDSC/DeviceLimits.h"
 #include "spyre/Support/AtomicDirectory.h"
 #include "spyre/Support/Nesting.h"
+#include "spyre/Support/Version.h"
 #include "spyre/Target/SuperDSC/BundleDirectory.h"
 #include "spyre/Target/SuperDSC/DescriptorConversion.h"
 
@@ -287,6 +288,8 @@ static int run(const Options &options) {
 }
 
 int main(int argc, char **argv) {
+  if (spyre::printVersionIfAsked(argc, argv))
+    return 0;
   ::spyre::cleanUpOnInterrupt();
   Options options;
   if (std::optional<int> exitCode = parseArguments(argc, argv, options))

@@ -25,6 +25,8 @@ extern "C" {
 /* Raised when a function changes; functions are only ever added within one. */
 #define SPYRE_API_VERSION 1
 uint32_t spyre_api_version(void);
+/* The version of the project, which tools and find_package(Spyre) have, too: "0.1.0". */
+const char *spyre_version(void);
 
 typedef enum { SPYRE_OK = 0, SPYRE_ERROR = 1 } spyre_status;
 

@@ -53,3 +53,11 @@ func.func @update(%x: tensor<32x64xf16>, %y: tensor<96x64xf16>) -> tensor<96x64x
     : tensor<32x64xf16> -> tensor<96x64xf16>
   return %0 : tensor<96x64xf16>
 }
+
+// A single number in LX.
+// CHECK-LABEL: func @number_in_lx
+// CHECK: spyre.alloc lx(0) holding<cores 1, slices[], (d0) -> ()>
+func.func @number_in_lx() {
+  %b = spyre.alloc lx(0) holding<cores 1, slices [], (c) -> ()> : !spyre.buffer<f32, #spyre.layout<[1, 32], order [], IEEE_FP32>, lx>
+  return
+}

@@ -54,3 +54,77 @@ func.func @unwritten(%x: !h, %o: !h) {
   spyre.neg (d0 = 128, d1 = 64) ins(%a[d0, d1]) outs(%o[d0, d1]) : !h -> !h
   return
 }
+
+// -----
+
+!h = !spyre.buffer<64x64xf16, #spyre.layout<[1, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+!l = !spyre.buffer<64x64xf16, #spyre.layout<[1, 64, 64], order [0, 1], SEN169_FP16>, lx>
+// Addresses in LX are the same in every iteration.
+func.func @moves_over_lx(%x: !h, %o: !h) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  // expected-note @+1 {{allocated here}}
+  %b = spyre.alloc lx(0) holding<cores 4, slices [4, 1], (c) -> (c mod 4, 0)> : !l
+  spyre.abs (d0 = 64 / 4, d1 = 64) ins(%x[d0, d1]) outs(%b[d0, d1]) : !h -> !l
+  scf.for %i = %c0 to %c4 step %c1 {
+    // expected-error @+1 {{L3-6: a loop moves over an LX buffer, whose addresses are the same in every iteration; allocate a tile inside the loop}}
+    spyre.abs (d0 = 16, d1 = 64) loops(%i) ins(%b[d0 + s0 * 16, d1]) outs(%o[d0 + s0 * 16, d1]) : !l -> !h
+  }
+  return
+}
+
+// -----
+
+!h = !spyre.buffer<64x64xf16, #spyre.layout<[1, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+// The second iteration would read what the first has written.
+func.func @in_place_in_a_loop(%x: !h, %o: !h) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  // expected-note @+1 {{bytes 0..8192 are taken here}}
+  %a = spyre.alloc pool(0) : !h
+  // expected-error @+1 {{L3-2: bytes 0..8192 overlap a buffer that lives at the same time}}
+  %b = spyre.alloc pool(0) : !h
+  spyre.neg (d0 = 64, d1 = 64) ins(%x[d0, d1]) outs(%a[d0, d1]) : !h -> !h
+  scf.for %i = %c0 to %c3 step %c1 {
+    spyre.add (d0 = 64, d1 = 64) ins(%a[d0, d1], %x[d0, d1]) outs(%b[d0, d1]) : !h, !h -> !h
+  }
+  spyre.abs (d0 = 64, d1 = 64) ins(%b[d0, d1]) outs(%o[d0, d1]) : !h -> !h
+  return
+}
+
+// -----
+
+!h = !spyre.buffer<2x64x64xf16, #spyre.layout<[64, 1, 2, 64], order [0, 1, 2], SEN169_FP16>, hbm>
+!l = !spyre.buffer<2x64x64xf16, #spyre.layout<[70, 1, 4, 64], order [0, 1, 2], SEN169_FP16>, lx>
+// Padding takes memory of LX, too.
+func.func @padded_in_lx(%x: !h, %o: !h) {
+  // expected-note @+1 {{bytes 0..35840 are taken here}}
+  %b = spyre.alloc lx(0) holding<cores 1, slices [1, 1, 1], (c) -> (0, 0, 0)> : !l
+  // expected-error @+1 {{L3-2: bytes 16384..52224 overlap a buffer that lives at the same time}}
+  %c = spyre.alloc lx(16384) holding<cores 1, slices [1, 1, 1], (c) -> (0, 0, 0)> : !l
+  spyre.neg (d0 = 2, d1 = 64, d2 = 64) ins(%x[d0, d1, d2]) outs(%b[d0, d1, d2]) : !h -> !l
+  spyre.abs (d0 = 2, d1 = 64, d2 = 64) ins(%x[d0, d1, d2]) outs(%c[d0, d1, d2]) : !h -> !l
+  spyre.sub (d0 = 2, d1 = 64, d2 = 64) ins(%c[d0, d1, d2], %b[d0, d1, d2]) outs(%o[d0, d1, d2]) : !l, !l -> !h
+  return
+}
+
+// -----
+
+!h = !spyre.buffer<4x96xf16, #spyre.layout<[2, 4, 64], order [0, 1], SEN169_FP16>, hbm>
+!x = !spyre.buffer<4x32xf16, #spyre.layout<[1, 4, 64], order [0, 1], SEN169_FP16>, hbm>
+!y = !spyre.buffer<4x64xf16, #spyre.layout<[1, 4, 64], order [0, 1], SEN169_FP16>, hbm>
+// Two writers of one buffer, one of them in a loop, the other ends inside a stick.
+func.func @writers_in_loops(%x: !y, %z: !x, %o: !h) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %b = spyre.alloc pool(0) : !h
+  scf.for %i = %c0 to %c4 step %c1 {
+    spyre.exp (d0 = 1, d1 = 64) loops(%i) ins(%x[d0 + s0, d1]) outs(%b[d0 + s0, d1]) : !y -> !h
+  }
+  // expected-error @+1 {{L2-1}}
+  spyre.exp (d0 = 4, d1 = 16) ins(%z[d0, d1]) outs(%b[d0, d1 + 64]) : !x -> !h
+  return
+}

@@ -101,9 +101,9 @@ def Spyre_DistributionAttr : Spyre_Attr<"Distribution", "distribution"> {
     logical dim i is cut into `slices[i]` equal parts; core c < `cores` holds the
     parts that the map names. Two cores may hold the same region (replication).
   }];
-  let parameters = (ins "int64_t":$cores, ArrayRefParameter<"int64_t">:$slices,
+  let parameters = (ins "int64_t":$cores, OptionalArrayRefParameter<"int64_t">:$slices,
                         "::mlir::AffineMap":$map);
-  let assemblyFormat = "`<` `cores` $cores `,` `slices` `[` $slices `]` `,` $map `>`";
+  let assemblyFormat = "`<` `cores` $cores `,` `slices` `[` (`]`) : ($slices^ `]`)? `,` $map `>`";
   let genVerifyDecl = 1;
 }
 

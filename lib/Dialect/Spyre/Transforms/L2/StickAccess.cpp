@@ -301,9 +301,11 @@ static bool ownsItsLastStick(DeviceOpInterface op, ArrayRef<int64_t> ranges) {
     return false;
   // Where a writer starts and ends, in elements.
   auto spanOf = [&](DeviceOpInterface writer) -> std::optional<std::pair<int64_t, int64_t>> {
+    if (!writer.getLoopVariables().empty())
+      return std::nullopt;
     FailureOr<::spyre::layout::IndexMap> map =
         toIndexMap(writer.getOutputMap(), writer.getExtents());
-    if (failed(map) || !writer.getLoopVariables().empty())
+    if (failed(map))
       return std::nullopt;
     auto [low, high] = getRange(map->results[stickDim], writer.getExtents());
     return std::pair<int64_t, int64_t>(low, high + 1);

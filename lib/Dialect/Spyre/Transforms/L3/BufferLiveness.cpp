@@ -72,7 +72,9 @@ int64_t mlir::spyre::getSizePerCore(BufferType type, ArrayRef<int64_t> slices) {
   int64_t elements = ::spyre::getElementsPerStick(layout.getFormat());
   int64_t stickDim = getStickDim(layout);
   int64_t sticks = 1;
-  for (auto [dim, extent] : llvm::enumerate(type.getShape())) {
+  ::spyre::layout::TensorLayout described = layout.getTensorLayout(type.getShape());
+  for (auto [dim, shape] : llvm::enumerate(type.getShape())) {
+    int64_t extent = described.paddedShape.empty() ? shape : described.paddedShape[dim];
     int64_t units =
         static_cast<int64_t>(dim) == stickDim ? llvm::divideCeil(extent, elements) : extent;
     sticks *= llvm::divideCeil(units, slices.empty() ? 1 : slices[dim]);

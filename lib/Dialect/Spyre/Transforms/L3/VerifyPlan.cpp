@@ -16,6 +16,8 @@
 #include "spyre/Dialect/Spyre/Transforms/L3/Passes.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/PlanningAdapter.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
 #include <set>
 #include <tuple>
 
@@ -116,6 +118,11 @@ private:
         getSizeInMemory(later) > getSizeInMemory(earlier))
       return false;
     DeviceOpInterface op = born.accesses.front().op;
+    // In the next iteration of a loop that both outlive, the earlier one is read again.
+    for (auto loop = op->getParentOfType<scf::ForOp>(); loop;
+         loop = loop->getParentOfType<scf::ForOp>())
+      if (!loop->isProperAncestor(earlier) || !loop->isProperAncestor(later))
+        return false;
     for (auto [i, input] : llvm::enumerate(op.getInputs()))
       if (input == earlier.getBuffer() && !canBeInPlace(op, i))
         return false;
@@ -200,6 +207,17 @@ private:
       int64_t elements = ::spyre::getElementsPerStick(alloc.getType().getLayout().getFormat());
       for (const BufferAccess &access : life.accesses) {
         DeviceOpInterface op = access.op;
+        AffineMap accessed = op.getMap(access.operand);
+        bool moves = false;
+        for (unsigned symbol = 0; symbol < accessed.getNumSymbols(); ++symbol)
+          moves |= accessed.isFunctionOfSymbol(symbol);
+        if (moves) {
+          InFlightDiagnostic diag =
+              report(op, "L3-6") << "a loop moves over an LX buffer, whose addresses are the same in "
+                                    "every iteration; allocate a tile inside the loop";
+          diag.attachNote(alloc.getLoc()) << "allocated here";
+          continue;
+        }
         const planning::Distribution &spread = spreads.find(op)->second;
         // Most operations of a program touch their buffers alike.
         std::vector<int64_t> sizes(spread.splits);

@@ -1,0 +1,98 @@
+# test_install.py - What is installed can be built on
+#
+# Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# `cmake --install` into an empty folder; then a C program on the runtime (examples/c), an MLIR
+# pass outside of this repository (examples/pass) and a project that has this one inside it.
+# Everything carries one version.
+"""find_package(Spyre), from an installed tree, and add_subdirectory."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from lib.built import BUILD, MODELS  # noqa: E402
+
+ROOT = HERE.parents[1]
+VERSION = re.search(r"project\(spyre-mlir VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+TOOLS = ("compile", "run", "opt", "translate", "solve", "lsp-server", "reduce")
+SOFTMAX = MODELS / "softmax_32x256.mlir"
+
+
+def run(*command, **more):
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, **more)
+    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
+    return done.stdout + done.stderr
+
+
+def cached(name):
+    text = (pathlib.Path(BUILD) / "CMakeCache.txt").read_text()
+    return re.search(rf"^{name}:\w+=(.*)$", text, re.M)[1]
+
+
+def configure(source, build, *more):
+    compilers = [f"-D{name}={cached(name)}" for name in ("CMAKE_C_COMPILER", "CMAKE_CXX_COMPILER")]
+    return run("cmake", "-S", source, "-B", build, "-G", "Ninja", *compilers, *more)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """The folder with both components; the Python package's is pip's."""
+    prefix = tmp_path_factory.mktemp("installed")
+    for component in ("Runtime", "Compiler"):
+        run("cmake", "--install", BUILD, "--prefix", prefix, "--component", component)
+    return prefix
+
+
+def test_a_c_program_on_the_runtime(tmp_path):
+    prefix, build, program = tmp_path / "prefix", tmp_path / "build", tmp_path / "program"
+    run("cmake", "--install", BUILD, "--prefix", prefix, "--component", "Runtime")
+    assert not (prefix / "include" / "spyre" / "Dialect").exists()
+    configure(ROOT / "examples" / "c", build, f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", build)
+    assert not re.search("lib(LLVM|MLIR)", run("ldd", build / "run_bundle"))
+    run(pathlib.Path(BUILD) / "bin" / "spyre-compile", SOFTMAX, "-o", program)
+    assert "read" in run(build / "run_bundle", program / "bundles" / "0")
+
+
+def test_a_pass_outside(installed, tmp_path):
+    configure(ROOT / "examples" / "pass", tmp_path, f"-DCMAKE_PREFIX_PATH={installed}")
+    run("cmake", "--build", tmp_path)
+    said = run(tmp_path / "slice-count-opt", SOFTMAX, "--spyre-plan", "--slice-count", "-o", os.devnull)
+    assert re.search(r"remark: \w+ has 32 work slices", said)
+
+
+def test_as_a_part_of_another_project(tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text(
+        f"""cmake_minimum_required(VERSION 3.21)
+project(other LANGUAGES C CXX)
+add_subdirectory({ROOT} spyre)
+add_executable(other other.cpp)
+target_link_libraries(other PRIVATE Spyre::Support)
+"""
+    )
+    (tmp_path / "other.cpp").write_text(
+        '#include "spyre/Support/Version.h"\n#include <cstdio>\nint main() { std::puts(spyre::getVersion()); }\n'
+    )
+    flags = ["-DSPYRE_BUILD_TESTS=OFF", "-DSPYRE_BUILD_FUZZERS=OFF", f"-DMLIR_DIR={cached('MLIR_DIR')}"]
+    configure(tmp_path, tmp_path / "build", *flags)
+    run("cmake", "--build", tmp_path / "build", "--target", "other")
+    assert run(tmp_path / "build" / "other").strip() == VERSION
+
+
+def test_one_version(installed):
+    for tool in TOOLS:
+        assert run(installed / "bin" / f"spyre-{tool}", "--version").strip() == f"spyre-{tool} {VERSION}"
+    assert f'PACKAGE_VERSION "{VERSION}"' in (installed / "lib/cmake/Spyre/SpyreConfigVersion.cmake").read_text()
+    package = (ROOT / "python" / "spyre_mlir" / "__init__.py").read_text()
+    assert f'__version__ = "{VERSION}"' in package
+    assert json.dumps(VERSION)[1:-1] not in (ROOT / "pyproject.toml").read_text(), "pyproject.toml reads CMakeLists.txt"
