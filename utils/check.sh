@@ -58,6 +58,7 @@ fuzz|quick|summary|"$python" "$SPYRE_ROOT/test/fuzz/mutate.py" --count 250
 fuzz-targets|quick|summary|"$python" "$SPYRE_ROOT/test/fuzz/run_targets.py" --build "$SPYRE_BUILD" --runs 20000 --seconds 20 --artifacts "$logs/fuzz"
 precision|quick|summary|"$python" "$SPYRE_ROOT/test/fuzz/precision.py" --count 50
 superdsc|quick|summary|"$python" "$conformance/superdsc.py" "$data/superdsc/cases" "$data/superdsc/random_ops.json.gz" --jobs $SPYRE_JOBS
+plans|quick|summary|"$python" "$SPYRE_ROOT/test/fuzz/plans.py" --seed 1 --count 300 --jobs $SPYRE_JOBS
 superdsc-fuzz|quick|summary|"$python" "$SPYRE_ROOT/test/fuzz/superdsc.py" --count 500 --jobs $SPYRE_JOBS
 bundles|quick|summary|"$python" "$conformance/bundles.py" "$data/superdsc/bundles/small"
 tier1-O2|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O2
