@@ -38,5 +38,6 @@ int main(int argc, char **argv) {
   spyre::registerAllDialects(registry);
   spyre::registerAllPasses();
   mlir::PassRegistration<SliceCount>();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "spyre-opt and slice-count\n", registry));
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "spyre-opt and slice-count\n", registry));
 }

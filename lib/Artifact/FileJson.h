@@ -18,9 +18,6 @@
 
 namespace spyre::artifact {
 
-/// No size, address or count in a file is larger.
-inline constexpr int64_t kMaxSize = int64_t(1) << 48;
-
 /// Refuses what is newer than \p newest; older versions do not exist yet.
 inline void checkVersion(const json::Cursor &root, int64_t newest) {
   json::Cursor version = root.at("version");

@@ -52,7 +52,7 @@ public:
         size.position = entry.at("position").getInt(0, plan.numArguments);
         size.granularity = entry.at("granularity").getInt(1, kMaxSize);
         size.maxValue = entry.at("max").getInt(1, kMaxSize);
-        if (size.maxValue % size.granularity != 0)
+        if (size.granularity >= 1 && size.maxValue % size.granularity != 0)
           entry.fail("the granularity does not divide the largest value");
         plan.sizes.push_back(std::move(size));
       }

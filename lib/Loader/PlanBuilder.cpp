@@ -222,6 +222,12 @@ LogicalResult PlanBuilder::visitExecute(sdscbundle::SdscExecuteOp op,
       return failure();
     while (!value->strideInBytes.empty() && value->strideInBytes.back() == 0)
       value->strideInBytes.pop_back();
+    auto isTooFar = [](int64_t bytes) {
+      return bytes > artifact::kMaxSize || bytes < -artifact::kMaxSize;
+    };
+    if (isTooFar(value->offsetInBytes) || llvm::any_of(value->strideInBytes, isTooFar))
+      return op->emitError() << "an address of symbol " << id << " is beyond " << artifact::kMaxSize
+                             << " bytes";
     launch.symbols.emplace_back(id, *value);
   }
   steps.push_back({std::move(launch)});

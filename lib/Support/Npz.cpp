@@ -150,7 +150,9 @@ std::optional<Member> readEntry(std::string_view bytes, size_t &at) {
   member.offset = readLE<uint32_t>(bytes, at + 42);
   size_t nameSize = readLE<uint16_t>(bytes, at + 28), extraSize = readLE<uint16_t>(bytes, at + 30);
   size_t commentSize = readLE<uint16_t>(bytes, at + 32);
-  if (at + 46 + nameSize + extraSize + commentSize > bytes.size())
+  // A name gets ".npy" when it is written, and its size has 16 bits.
+  constexpr size_t kLongestName = 4096;
+  if (nameSize > kLongestName || at + 46 + nameSize + extraSize + commentSize > bytes.size())
     return std::nullopt;
   member.name = bytes.substr(at + 46, nameSize);
   std::string_view extra = bytes.substr(at + 46 + nameSize, extraSize);
@@ -311,7 +313,7 @@ std::variant<Archive, Error> spyre::npz::parseNpz(std::string_view bytes) {
     if (auto *error = std::get_if<Error>(&array))
       return Error{"member '" + member->name + "': " + error->message};
     std::string name = member->name;
-    if (name.size() > 4 && name.compare(name.size() - 4, 4, ".npy") == 0)
+    if (name.size() >= 4 && name.compare(name.size() - 4, 4, ".npy") == 0)
       name.resize(name.size() - 4);
     archive.emplace_back(std::move(name), std::move(std::get<Array>(array)));
   }

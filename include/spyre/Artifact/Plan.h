@@ -28,6 +28,9 @@
 
 namespace spyre::artifact {
 
+/// No size, address or count in a file is larger.
+inline constexpr int64_t kMaxSize = int64_t(1) << 48;
+
 /// A byte address: base + offset + sum of strides[l] * (variable of the l-th
 /// enclosing loop, outermost first).
 struct AddressExpr {

@@ -61,10 +61,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string printed = print(*module);
   // Resources of a name that a context has already get another one.
   std::unique_ptr<MLIRContext> own;
-  if (printed.find("dialect_resources") != std::string::npos)
+  if (printed.find("_resource") != std::string::npos)
     own = makeContext();
-  OwningOpRef<ModuleOp> again =
-      parseSourceString<ModuleOp>(printed, own ? own.get() : &context);
+  OwningOpRef<ModuleOp> again = parseSourceString<ModuleOp>(printed, own ? own.get() : &context);
   if (!again || print(*again) != printed) {
     llvm::errs() << "what was printed does not parse to the same:\n" << printed << "\n";
     std::abort();

@@ -213,8 +213,9 @@ private:
           moves |= accessed.isFunctionOfSymbol(symbol);
         if (moves) {
           InFlightDiagnostic diag =
-              report(op, "L3-6") << "a loop moves over an LX buffer, whose addresses are the same in "
-                                    "every iteration; allocate a tile inside the loop";
+              report(op, "L3-6")
+              << "a loop moves over an LX buffer, whose addresses are the same in "
+                 "every iteration; allocate a tile inside the loop";
           diag.attachNote(alloc.getLoc()) << "allocated here";
           continue;
         }

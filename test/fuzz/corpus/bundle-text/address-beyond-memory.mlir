@@ -1,0 +1,72 @@
+module {
+	func.func @sdsc_bundle(%arg_0_base_addr: !sdscbundle.input_arg<index>, %arg_1_base_addr: !sdscbundle.input_arg<index>) {
+		%arg_0 = sdscbundle.input_arg_extract value from %arg_0_base_addr : !sdscbundle.input_arg<index> -> index
+		%arg_1 = sdscbundle.input_arg_extract value from %arg_1_base_addr : !sdscbundle.input_arg<index> -> index
+		%arg_0_core_offset_4096 = arith.constant 4096 : index
+		%arg_0_core_4096 = arith.addi %arg_0, %arg_0_core_offset_4096 : index
+		%arg_0_core_offset_256 = arith.constant 256 : index
+		%arg_0_core_256 = arith.addi %arg_0, %arg_0_core_offset_256 : index
+		%arg_0_core_offset_4352 = arith.constant 40000000000000352 : index
+		%arg_0_core_4352 = arith.addi %arg_0, %arg_0_core_offset_4352 : index
+		%arg_0_core_offset_512 = arith.constant 512 : index
+		%arg_0_core_512 = arith.addi %arg_0, %arg_0_core_offset_512 : index
+		%arg_0_core_offset_4608 = arith.constant 4608 : index
+		%arg_0_core_4608 = arith.addi %arg_0, %arg_0_core_offset_4608 : index
+		%arg_0_core_offset_768 = arith.constant 768 : index
+		%arg_0_core_768 = arith.addi %arg_0, %arg_0_core_offset_768 : index
+		%arg_0_core_offset_4864 = arith.constant 4864 : index
+		%arg_0_core_4864 = arith.addi %arg_0, %arg_0_core_offset_4864 : index
+		%arg_0_core_offset_1024 = arith.constant 1024 : index
+		%arg_0_core_1024 = arith.addi %arg_0, %arg_0_core_offset_1024 : index
+		%arg_0_core_offset_5120 = arith.constant 5120 : index
+		%arg_0_core_5120 = arith.addi %arg_0, %arg_0_core_offset_5120 : index
+		%arg_0_core_offset_1280 = arith.constant 1280 : index
+		%arg_0_core_1280 = arith.addi %arg_0, %arg_0_core_offset_1280 : index
+		%arg_0_core_offset_5376 = arith.constant 5376 : index
+		%arg_0_core_5376 = arith.addi %arg_0, %arg_0_core_offset_5376 : index
+		%arg_0_core_offset_1536 = arith.constant 1536 : index
+		%arg_0_core_1536 = arith.addi %arg_0, %arg_0_core_offset_1536 : index
+		%arg_0_core_offset_5632 = arith.constant 5632 : index
+		%arg_0_core_5632 = arith.addi %arg_0, %arg_0_core_offset_5632 : index
+		%arg_0_core_offset_1792 = arith.constant 1792 : index
+		%arg_0_core_1792 = arith.addi %arg_0, %arg_0_core_offset_1792 : index
+		%arg_0_core_offset_5888 = arith.constant 5888 : index
+		%arg_0_core_5888 = arith.addi %arg_0, %arg_0_core_offset_5888 : index
+		%arg_0_core_offset_2048 = arith.constant 2048 : index
+		%arg_0_core_2048 = arith.addi %arg_0, %arg_0_core_offset_2048 : index
+		%arg_0_core_offset_6144 = arith.constant 6144 : index
+		%arg_0_core_6144 = arith.addi %arg_0, %arg_0_core_offset_6144 : index
+		%arg_0_core_offset_2304 = arith.constant 2304 : index
+		%arg_0_core_2304 = arith.addi %arg_0, %arg_0_core_offset_2304 : index
+		%arg_0_core_offset_6400 = arith.constant 6400 : index
+		%arg_0_core_6400 = arith.addi %arg_0, %arg_0_core_offset_6400 : index
+		%arg_0_core_offset_2560 = arith.constant 2560 : index
+		%arg_0_core_2560 = arith.addi %arg_0, %arg_0_core_offset_2560 : index
+		%arg_0_core_offset_6656 = arith.constant 6656 : index
+		%arg_0_core_6656 = arith.addi %arg_0, %arg_0_core_offset_6656 : index
+		%arg_0_core_offset_2816 = arith.constant 2816 : index
+		%arg_0_core_2816 = arith.addi %arg_0, %arg_0_core_offset_2816 : index
+		%arg_0_core_offset_6912 = arith.constant 6912 : index
+		%arg_0_core_6912 = arith.addi %arg_0, %arg_0_core_offset_6912 : index
+		%arg_0_core_offset_3072 = arith.constant 3072 : index
+		%arg_0_core_3072 = arith.addi %arg_0, %arg_0_core_offset_3072 : index
+		%arg_0_core_offset_7168 = arith.constant 7168 : index
+		%arg_0_core_7168 = arith.addi %arg_0, %arg_0_core_offset_7168 : index
+		%arg_0_core_offset_3328 = arith.constant 3328 : index
+		%arg_0_core_3328 = arith.addi %arg_0, %arg_0_core_offset_3328 : index
+		%arg_0_core_offset_7424 = arith.constant 7424 : index
+		%arg_0_core_7424 = arith.addi %arg_0, %arg_0_core_offset_7424 : index
+		%arg_0_core_offset_3584 = arith.constant 3584 : index
+		%arg_0_core_3584 = arith.addi %arg_0, %arg_0_core_offset_3584 : index
+		%arg_0_core_offset_7680 = arith.constant 7680 : index
+		%arg_0_core_7680 = arith.addi %arg_0, %arg_0_core_offset_7680 : index
+		%arg_0_core_offset_3840 = arith.constant 3840 : index
+		%arg_0_core_3840 = arith.addi %arg_0, %arg_0_core_offset_3840 : index
+		%arg_0_core_offset_7936 = arith.constant 7936 : index
+		%arg_0_core_7936 = arith.addi %arg_0, %arg_0_core_offset_7936 : index
+		%arg_1_core_offset_128 = arith.constant 128 : index
+		%arg_1_core_128 = arith.addi %arg_1, %arg_1_core_offset_128 : index
+		sdscbundle.sdsc_execute (%arg_0, %arg_0_core_4096, %arg_0_core_256, %arg_0_core_4352, %arg_0_core_512, %arg_0_core_4608, %arg_0_core_768, %arg_0_core_4864, %arg_0_core_1024, %arg_0_core_5120, %arg_0_core_1280, %arg_0_core_5376, %arg_0_core_1536, %arg_0_core_5632, %arg_0_core_1792, %arg_0_core_5888, %arg_0_core_2048, %arg_0_core_6144, %arg_0_core_2304, %arg_0_core_6400, %arg_0_core_2560, %arg_0_core_6656, %arg_0_core_2816, %arg_0_core_6912, %arg_0_core_3072, %arg_0_core_7168, %arg_0_core_3328, %arg_0_core_7424, %arg_0_core_3584, %arg_0_core_7680, %arg_0_core_3840, %arg_0_core_7936, %arg_1, %arg_1_core_128) {sdsc_filename="sdsc_0.json", "symbol_ids"=[-1, -2, -3, -4, -5, -6, -7, -8, -9, -10, -11, -12, -13, -14, -15, -16, -17, -18, -19, -20, -21, -22, -23, -24, -25, -26, -27, -28, -29, -30, -31, -32, -33, -34]}
+		return
+	}
+}
