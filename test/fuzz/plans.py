@@ -38,6 +38,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "conformance"))
 
 import planlib  # noqa: E402
+import plantext  # noqa: E402
 import programs  # noqa: E402
 
 from lib import formats, harness, tolerance  # noqa: E402
@@ -212,7 +213,7 @@ class Plan:
         self.outcome.changes = [f"-O{self.opt} --cores {self.cores}"]
         for number, (l2, l3) in enumerate(zip(at_l2, at_l3)):
             try:
-                self.cuts[0] |= planlib.reduced_cuts(planlib.Function(l3))
+                self.cuts[0] |= plantext.reduced_cuts(plantext.Function(l3))
                 result = self.change_bundle(number, l2, l3)
             except ValueError as error:
                 raise Refused(f"the tester cannot read it: {error}") from error
@@ -236,19 +237,19 @@ class Plan:
         which = rng.choice(["l2", "l3", "both", "both"])
         cores = self.cores
         if which != "l3":
-            function = planlib.Function(self.with_constants(l2))
+            function = plantext.Function(self.with_constants(l2))
             changes, laid_out = self.change_l2(function)
             if changes:
                 self.note(f"L2 of bundle {number}", changes)
                 done = self.compile_part(f"l2-{number}", function, self.opt, laid_out)
                 l3 = self.stage(done, "planned")[0]
         if which != "l2" or not done:
-            function = planlib.Function(self.with_constants(l3))
+            function = plantext.Function(self.with_constants(l3))
             changes, opt = self.change_l3(function, cores)
             if changes:
                 self.note(f"L3 of bundle {number}", changes)
                 done, planned = self.compile_part(f"l3-{number}", function, opt, False), function
-        self.cuts[1] |= planlib.reduced_cuts(planned or planlib.Function(l3))
+        self.cuts[1] |= plantext.reduced_cuts(planned or plantext.Function(l3))
         return done
 
     def note(self, where, changes):

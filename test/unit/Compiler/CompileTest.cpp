@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "spyre/Artifact/Program.h"
 #include "spyre/Compiler/Compile.h"
+#include "spyre/Artifact/Program.h"
 #include "spyre/Tools/Register.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -59,8 +59,7 @@ protected:
   bool compile(const char *text) {
     mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
     stats = {};
-    return mlir::succeeded(
-        compileText(text, "program", folder.string(), options, stats, context));
+    return mlir::succeeded(compileText(text, "program", folder.string(), options, stats, context));
   }
 
   /// The files of the program by their names.
@@ -91,7 +90,8 @@ TEST_F(CompileTest, WritesAProgram) {
     EXPECT_TRUE(files.count(file)) << file;
   auto program = spyre::artifact::readProgram(files["program.json"]);
   ASSERT_TRUE(std::holds_alternative<spyre::artifact::Program>(program));
-  EXPECT_EQ(std::get<spyre::artifact::Program>(program).steps.size(), 5u); // in, launch, free, out, free
+  EXPECT_EQ(std::get<spyre::artifact::Program>(program).steps.size(),
+            5u); // in, launch, free, out, free
   EXPECT_EQ(stats.numBundles, 1);
   EXPECT_EQ(stats.numDeviceOps, 1);
   EXPECT_TRUE(messages.empty());

@@ -51,7 +51,7 @@ protected:
 
   ::spyre::compiler::ProgramGraph split(const char *text, HostNumbers numbers) {
     auto graph = ::spyre::compiler::splitProgram(parseSourceString<ModuleOp>(text, &context),
-                                               /*isSplit=*/false, numbers);
+                                                 /*isSplit=*/false, numbers);
     EXPECT_TRUE(succeeded(graph));
     return std::move(*graph);
   }

@@ -57,15 +57,21 @@ std::string toText(const std::vector<Violation> &violations, const Descriptor &d
 // The reference data
 //===----------------------------------------------------------------------===//
 
-TEST(SdscVerify, ReferenceDescriptorsKeepTheRules) {
+/// Calls \p fn with the name and text of each of the reference's descriptors, and its case.
+template <typename Fn> void forEachReference(Fn fn) {
   nlohmann::ordered_json operations = test::loadRandomOps();
+  for (const auto &[name, text] : test::getAllDescriptors())
+    fn(name, text,
+       name.rfind("random_ops ", 0) == 0
+           ? operations[std::stoul(name.substr(11))]["case"]
+           : test::loadCaseJson(std::filesystem::path(name).parent_path()));
+}
+
+TEST(SdscVerify, ReferenceDescriptorsKeepTheRules) {
   Limits limits = getSpyreLimits();
   int faulty = 0, clean = 0;
-  for (const auto &[name, text] : test::getAllDescriptors()) {
-    nlohmann::ordered_json caseJson =
-        name.rfind("random_ops ", 0) == 0
-            ? operations[std::stoul(name.substr(11))]["case"]
-            : test::loadCaseJson(std::filesystem::path(name).parent_path());
+  forEachReference([&](const std::string &name, const std::string &text,
+                       const nlohmann::ordered_json &caseJson) {
     Descriptor descriptor = load(text);
     std::vector<Violation> violations = verifyDescriptor(descriptor, limits);
     bool isExecutable = !caseJson.is_object() || caseJson.value("executable", true);
@@ -75,25 +81,21 @@ TEST(SdscVerify, ReferenceDescriptorsKeepTheRules) {
     });
     if (test::isFaulty(caseJson)) {
       faulty += !violations.empty();
-      continue;
+      return;
     }
     ++clean;
     EXPECT_EQ(toText(violations, descriptor), "") << name;
-  }
+  });
   EXPECT_GE(clean, 400);
   // One-dimensional fp8 sticks (fault 8).
   EXPECT_GE(faulty, 1);
 }
 
 TEST(SdscStandard, PartialSticksOfCastsArePadded) {
-  nlohmann::ordered_json operations = test::loadRandomOps();
   Limits limits = getSpyreLimits();
   int padded = 0;
-  for (const auto &[name, text] : test::getAllDescriptors()) {
-    nlohmann::ordered_json caseJson =
-        name.rfind("random_ops ", 0) == 0
-            ? operations[std::stoul(name.substr(11))]["case"]
-            : test::loadCaseJson(std::filesystem::path(name).parent_path());
+  forEachReference([&](const std::string &name, const std::string &text,
+                       const nlohmann::ordered_json &caseJson) {
     const Descriptor descriptor = load(text);
     Descriptor whole = descriptor;
     padPartialSticks(whole);
@@ -101,7 +103,7 @@ TEST(SdscStandard, PartialSticksOfCastsArePadded) {
     for (size_t i = 0; i < whole.dims.size(); ++i)
       changed += whole.dims[i].size != descriptor.dims[i].size;
     if (changed == 0)
-      continue;
+      return;
     ++padded;
     // The same elements of memory, in whole sticks that the folds count.
     for (size_t i = 0; i < whole.dims.size(); ++i) {
@@ -117,7 +119,7 @@ TEST(SdscStandard, PartialSticksOfCastsArePadded) {
       }
     if (!test::isFaulty(caseJson))
       EXPECT_EQ(toText(verifyDescriptor(whole, limits), whole), "") << name;
-  }
+  });
   EXPECT_GE(padded, 1);
 }
 
