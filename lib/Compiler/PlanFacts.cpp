@@ -14,7 +14,7 @@
 #include "spyre/Device/Device.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/BufferLiveness.h"
-#include "spyre/Dialect/Spyre/Transforms/L3/PlanningAdapter.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/PlanningModel.h"
 #include "spyre/OpFunc/OpFuncTable.h"
 #include "spyre/Planning/DivisionCost.h"
 
@@ -56,8 +56,8 @@ namespace {
 /// Reads operations and buffers of one function.
 class FactsCollector {
 public:
-  FactsCollector(func::FuncOp func, const ::spyre::Device &device)
-      : func(func), device(device), names(func, OpPrintingFlags()) {}
+  FactsCollector(func::FuncOp func, PlanningModel &model)
+      : func(func), model(model), names(func, OpPrintingFlags()) {}
 
   report::Function collect();
 
@@ -73,7 +73,7 @@ private:
   }
 
   func::FuncOp func;
-  const ::spyre::Device &device;
+  PlanningModel &model;
   AsmState names;
 };
 } // namespace
@@ -113,23 +113,21 @@ void FactsCollector::collectOperation(DeviceOpInterface op, report::Function &fa
   entry.opFunc = op.getOpFuncName().str();
   entry.location = getLocationText(op->getLoc());
   entry.numRuns = getNumRuns(op);
-  FailureOr<planning::DivisionProblem> problem =
-      buildDivisionProblem(op, device, device.getNumCores());
-  if (failed(problem))
+  const PlannedOp *planned = model.get(op);
+  if (!planned)
     return;
-  planning::Distribution spread = getDistribution(op, *problem);
-  entry.kFast = spread.kFast;
-  entry.numCores = planning::getNumCores(spread.splits);
-  for (auto [dim, slices] : llvm::zip_equal(problem->dims, spread.splits))
+  entry.kFast = planned->kFast;
+  entry.numCores = planning::getNumCores(planned->splits);
+  for (auto [dim, slices] : llvm::zip_equal(planned->problem.dims, planned->splits))
     entry.dims.push_back({dim.extent, slices});
   ::spyre::cost::OpProblem cost =
-      planning::getCostProblem(*problem, spread.splits, op.getInfo().costClass);
-  entry.estimate = ::spyre::cost::estimate(device, cost);
+      planning::getCostProblem(planned->problem, planned->splits, op.getInfo().costClass);
+  entry.estimate = ::spyre::cost::estimate(*model.getDevice(), cost);
   for (unsigned i = 0, e = op.getInputs().size(); i <= e; ++i) {
     report::Operand operand = describe(i < e ? op.getInputs()[i] : op.getDestination());
     operand.isOutput = i == e;
     operand.sizeInBytes = cost.operands[i].sizeInBytes;
-    if (problem->operands[i].isInDeviceMemory)
+    if (planned->problem.operands[i].isInDeviceMemory)
       (operand.isOutput ? entry.writtenInBytes : entry.readInBytes) += operand.sizeInBytes;
     entry.operands.push_back(std::move(operand));
   }
@@ -158,10 +156,10 @@ report::Function FactsCollector::collect() {
 namespace spyre::compiler {
 
 void collectPlanFacts(func::FuncOp func, int64_t numLaunches, CompileStats &stats) {
-  FailureOr<::spyre::Device> device = mlir::spyre::getDevice(func);
-  if (failed(device))
+  PlanningModel model(func);
+  if (failed(model.getDevice()))
     return;
-  report::Function facts = FactsCollector(func, *device).collect();
+  report::Function facts = FactsCollector(func, model).collect();
   for (report::Operation &op : facts.operations) {
     op.numRuns *= numLaunches;
     stats.numDeviceOps += numLaunches;

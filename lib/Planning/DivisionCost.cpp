@@ -98,10 +98,14 @@ static DivisionProblem padToSticks(DivisionProblem problem) {
   return problem;
 }
 
-/// How many values \p expr takes over the iteration space.
-static int64_t countPlaces(const layout::IndexExpr &expr, const std::vector<int64_t> &extents) {
+/// How many values \p expr takes over the iteration space of \p numDims dims, in one iteration
+/// of the loops, which are the inputs from \p numDims on.
+static int64_t countPlaces(const layout::IndexExpr &expr, const std::vector<int64_t> &extents,
+                           size_t numDims) {
   std::vector<std::pair<int64_t, int64_t>> steps; // step, number of values
   for (const layout::Digit &digit : expr.digits) {
+    if (digit.input >= numDims)
+      continue;
     int64_t values = (extents[digit.input] + digit.divisor - 1) / digit.divisor;
     if (digit.modulus > 0)
       values = std::min(values, digit.modulus);
@@ -127,7 +131,8 @@ static int64_t getTouchedInBytes(const DivisionProblem &problem, const DivisionO
   const auto &coordinates = operand.deviceCoordinates.results;
   int64_t bytes = operand.bytesPerElement;
   for (size_t i = 0; i < rank; ++i)
-    bytes *= i < outer ? std::min(countPlaces(coordinates[i], operand.deviceCoordinates.extents),
+    bytes *= i < outer ? std::min(countPlaces(coordinates[i], operand.deviceCoordinates.extents,
+                                              problem.dims.size()),
                                   operand.deviceSizes[i])
                        : operand.deviceSizes[i];
   // A stick dim of extent 1 is no dim of the iteration space, but is walked to the

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Slice sizes, spans, footprints, core order and regions of given splits, and the
-// construction of problems. Source of the rules: SuperDSC reference e.3, e.6.
+// Slice sizes, spans and footprints of given splits, and the construction of problems. Source of
+// the rules: SuperDSC reference e.3, e.6.
 //
 //===----------------------------------------------------------------------===//
 
@@ -118,8 +118,8 @@ int64_t getFootprintInBytes(const DivisionProblem &problem, const DivisionOperan
 }
 
 std::variant<DivisionOperand, DivisionError>
-makeOperand(const layout::IndexMap &access, const layout::TensorLayout &layout, bool isOutput) {
-  auto coordinates = layout::getDeviceCoordinates(layout, access);
+makeOperand(const layout::Access &access, const layout::TensorLayout &layout, bool isOutput) {
+  auto coordinates = layout::getDeviceCoordinates(layout, access.map);
   if (auto *error = std::get_if<layout::LayoutError>(&coordinates))
     return DivisionError{error->message};
   DivisionOperand operand;
@@ -179,84 +179,11 @@ bool wantsKFast(const DivisionProblem &problem, const Splits &splits) {
   return problem.kind == OperationKind::Matmul && splits.size() >= 3 && splits.back() > 1;
 }
 
-std::optional<std::vector<int64_t>> getSlicesOfCore(const Splits &splits, bool kFast,
-                                                    int64_t core) {
-  if (core < 0 || core >= getNumCores(splits))
-    return std::nullopt;
-  std::vector<int64_t> slices(splits.size());
-  auto take = [&](size_t dim) {
-    slices[dim] = core % splits[dim];
-    core /= splits[dim];
-  };
-  size_t last = splits.size();
-  if (kFast && last > 0)
-    take(--last);
-  for (size_t dim = 0; dim < last; ++dim)
-    take(dim);
-  return slices;
-}
-
-bool Region::isEmpty() const {
-  for (size_t i = 0; i < begin.size(); ++i)
-    if (begin[i] >= end[i])
-      return true;
-  return false;
-}
-
-bool Region::contains(const Region &other) const {
-  if (other.isEmpty())
-    return true;
-  for (size_t i = 0; i < begin.size(); ++i)
-    if (other.begin[i] < begin[i] || other.end[i] > end[i])
-      return false;
-  return true;
-}
-
-std::optional<Region> regionOfCore(const Distribution &distribution, const layout::IndexMap &access,
-                                   int64_t core) {
-  assert(access.extents.size() == distribution.dims.size() && "map of another operation");
-  auto slices = getSlicesOfCore(distribution.splits, distribution.kFast, core);
-  if (!slices)
-    return std::nullopt;
-  std::vector<int64_t> offsets, sizes;
-  bool isEmpty = false;
-  for (size_t i = 0; i < slices->size(); ++i) {
-    int64_t size = getSliceSize(distribution.dims[i], distribution.splits[i]);
-    offsets.push_back((*slices)[i] * size);
-    sizes.push_back(std::min(size, access.extents[i] - offsets.back()));
-    isEmpty |= sizes.back() <= 0;
-  }
-  Region region;
-  if (isEmpty) {
-    region.begin.assign(access.results.size(), 0);
-    region.end = region.begin;
-    return region;
-  }
-  for (const layout::Interval &interval : layout::getRegion(access, offsets, sizes)) {
-    region.begin.push_back(interval.min);
-    region.end.push_back(interval.max + 1);
-  }
-  return region;
-}
-
-std::optional<int64_t> findDisagreement(const Distribution &producer,
-                                        const layout::IndexMap &producerAccess,
-                                        const Distribution &consumer,
-                                        const layout::IndexMap &consumerAccess, int64_t numCores) {
-  bool isPartial = false;
-  for (size_t i = 0; i < producer.dims.size(); ++i)
-    isPartial |= producer.dims[i].isReduced && producer.splits[i] > 1;
-  for (int64_t core = 0; core < numCores; ++core) {
-    std::optional<Region> read = regionOfCore(consumer, consumerAccess, core);
-    if (!read || read->isEmpty())
-      continue;
-    std::optional<Region> owned;
-    if (!isPartial)
-      owned = regionOfCore(producer, producerAccess, core);
-    if (!owned || owned->isEmpty() || !owned->contains(*read))
-      return core;
-  }
-  return std::nullopt;
+layout::Spread makeSpread(const std::vector<DivisionDim> &dims, const Splits &splits, bool kFast) {
+  std::vector<layout::SpreadDim> spread(dims.size());
+  for (size_t i = 0; i < dims.size(); ++i)
+    spread[i] = {dims[i].extent, splits[i], getSliceSize(dims[i], splits[i])};
+  return layout::makeSpread(std::move(spread), kFast);
 }
 
 } // namespace spyre::planning

@@ -27,55 +27,58 @@ namespace {
 bool isLess(double a, double b) { return a < b - 1e-9 * std::max(1.0, b); }
 } // namespace
 
+static layout::Spread getSpread(const DivisionProblem &problem, const Splits &splits) {
+  return makeSpread(problem.dims, splits, wantsKFast(problem, splits));
+}
+
 unsigned DivisionGraph::addOperation(DivisionProblem problem, CostClass costClass,
-                                     std::vector<layout::IndexMap> access, Splits splits,
+                                     std::vector<layout::Access> accesses, Splits splits,
                                      bool isFixed) {
-  assert(access.size() == problem.operands.size() && splits.size() == problem.dims.size());
+  assert(accesses.size() == problem.operands.size() && splits.size() == problem.dims.size());
   Operation op;
   op.cost = getCostProblem(problem, splits, costClass);
+  op.spread = getSpread(problem, splits);
   op.problem = std::move(problem);
   op.costClass = costClass;
-  op.access = std::move(access);
+  op.accesses = std::move(accesses);
   op.splits = std::move(splits);
   op.isFixed = isFixed;
   op.producers.resize(op.problem.operands.size());
-  // Only a whole write leaves a value behind: each dim of the result by one
-  // iteration dim from 0 on, or a single place.
-  for (const layout::IndexExpr &expr : op.access.back().results)
-    if (expr.constant != 0 || expr.digits.size() > 1 ||
-        (expr.digits.size() == 1 && (expr.digits[0].divisor != 1 || expr.digits[0].modulus != 0 ||
-                                     expr.digits[0].coefficient != 1)))
-      op.mayStay = false;
-  if (op.problem.kind == OperationKind::Restickify)
-    op.mayStay = false;
   operations.push_back(std::move(op));
   return static_cast<unsigned>(operations.size() - 1);
 }
 
-void DivisionGraph::addUse(unsigned producer, unsigned user, unsigned operand) {
-  operations[producer].uses.push_back({user, operand});
-  operations[user].producers[operand] = producer;
-  // A restickify works in device memory.
-  if (operations[user].problem.kind == OperationKind::Restickify)
-    operations[producer].mayStay = false;
-  operations[producer].resident.reset();
-}
-
-void DivisionGraph::keepInDeviceMemory(unsigned operation) {
-  operations[operation].mayStay = false;
-  operations[operation].resident.reset();
-}
-
-Distribution DivisionGraph::getDistribution(const Operation &op) const {
-  return {op.problem.dims, op.splits, wantsKFast(op.problem, op.splits)};
+void DivisionGraph::setValue(unsigned producer, const Value &value) {
+  Operation &op = operations[producer];
+  auto addUse = [&](const Operation &user, unsigned operand, bool isWrite) {
+    op.value.uses.push_back(
+        {user.accesses[operand], isWrite, user.problem.kind == OperationKind::Restickify});
+  };
+  op.value.shape = value.shape;
+  op.value.hasPaddedLayout = value.hasPaddedLayout;
+  op.value.isShared = value.isShared;
+  addUse(op, static_cast<unsigned>(op.accesses.size() - 1), /*isWrite=*/true);
+  if (value.isWrittenInParts)
+    op.value.uses.push_back(op.value.uses.front());
+  for (const Use &use : value.uses)
+    addUse(operations[use.operation], use.operand, /*isWrite=*/false);
+  std::optional<ResidencyObstacle> obstacle = findObstacle(op.value);
+  op.mayStay = !obstacle;
+  op.resident.reset();
+  // Neighbours are divided alike where that makes sense of some kind: not if the value is
+  // not theirs alone.
+  bool isTheirs = !obstacle || obstacle->kind == Obstacle::DeviceMemoryOnly ||
+                  obstacle->kind == Obstacle::PartlyWritten;
+  if (!isTheirs)
+    return;
+  op.uses = value.uses;
+  for (const Use &use : value.uses)
+    operations[use.operation].producers[use.operand] = producer;
 }
 
 bool DivisionGraph::computeResident(const Operation &op) const {
   if (!op.mayStay || op.uses.empty())
     return false;
-  for (size_t dim = 0; dim < op.splits.size(); ++dim)
-    if (op.problem.dims[dim].isReduced && op.splits[dim] > 1)
-      return false; // several cores sum it up
   // The whole buffer, as rounded by the slices of its owner.
   int64_t parts = 1;
   for (size_t dim = 0; dim < op.splits.size(); ++dim)
@@ -83,20 +86,10 @@ bool DivisionGraph::computeResident(const Operation &op) const {
       parts *= op.splits[dim];
   if (op.cost.operands.back().sizeInBytes / parts > device.getUsableLXInBytes())
     return false;
-  Distribution written = getDistribution(op);
-  for (const Use &use : op.uses) {
-    const Operation &user = operations[use.operation];
-    Distribution read = getDistribution(user);
-    for (int64_t core = 0; core < device.getNumCores(); ++core) {
-      std::optional<Region> wanted = regionOfCore(read, user.access[use.operand], core);
-      if (!wanted)
-        break; // the cores after it are idle, too
-      std::optional<Region> held = regionOfCore(written, op.access.back(), core);
-      if (!held || !(*held == *wanted))
-        return false;
-    }
-  }
-  return true;
+  std::vector<const layout::Spread *> spreads{&op.spread};
+  for (const Use &use : op.uses)
+    spreads.push_back(&operations[use.operation].spread);
+  return !findObstacleInSpreads(op.value, spreads, device.getNumCores());
 }
 
 bool DivisionGraph::isResident(unsigned number) {
@@ -143,6 +136,7 @@ double DivisionGraph::getCost() {
 void DivisionGraph::setSplits(unsigned number, const Splits &splits) {
   Operation &op = operations[number];
   op.splits = splits;
+  op.spread = getSpread(op.problem, splits);
   op.resident.reset();
   for (const std::optional<unsigned> &producer : op.producers)
     if (producer)
@@ -201,7 +195,8 @@ bool DivisionGraph::tryAllSplits(unsigned number) {
 std::optional<Splits> DivisionGraph::deriveSplits(const Operation &producer, const Operation &user,
                                                   unsigned operand) const {
   Splits splits(user.problem.dims.size(), 1);
-  const layout::IndexMap &written = producer.access.back(), &read = user.access[operand];
+  const layout::IndexMap &written = producer.accesses.back().map,
+                         &read = user.accesses[operand].map;
   for (size_t i = 0; i < written.results.size(); ++i) {
     const auto &from = written.results[i].digits, &to = read.results[i].digits;
     int64_t slices = from.empty() ? 1 : producer.splits[from[0].input];

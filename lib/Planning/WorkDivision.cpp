@@ -278,7 +278,7 @@ std::vector<std::string> check(const DivisionProblem &problem) {
   for (size_t i = 0; i < problem.operands.size(); ++i) {
     const DivisionOperand &operand = problem.operands[i];
     std::string name = "operand " + std::to_string(i);
-    if (operand.deviceCoordinates.extents.size() != problem.dims.size())
+    if (operand.deviceCoordinates.extents.size() < problem.dims.size())
       errors.push_back(name + " has coordinates over " +
                        std::to_string(operand.deviceCoordinates.extents.size()) + " dims, not " +
                        std::to_string(problem.dims.size()));

@@ -307,12 +307,12 @@ Answer divide(const Arguments &arguments) {
       writer.listField("spans_bytes", spans);
       writer.key("core_to_slice");
       writer.beginObject();
+      layout::Spread spread = makeSpread(named.problem.dims, bestPlan.splits, bestPlan.kFast);
       for (int64_t core = 0; core < bestPlan.numCores; ++core) {
-        auto slices = getSlicesOfCore(bestPlan.splits, bestPlan.kFast, core);
         writer.key(std::to_string(core));
         writer.beginObject();
-        for (size_t i = 0; i < slices->size(); ++i)
-          writer.field(named.symbols[i], (*slices)[i]);
+        for (size_t i = 0; i < spread.dims.size(); ++i)
+          writer.field(named.symbols[i], spread.getSlice(core, i));
         writer.endObject();
       }
       writer.endObject();

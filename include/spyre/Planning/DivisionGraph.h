@@ -17,6 +17,7 @@
 #define SPYRE_PLANNING_DIVISIONGRAPH_H
 
 #include "spyre/CostModel/CostModel.h"
+#include "spyre/Planning/Residency.h"
 #include "spyre/Planning/WorkDivision.h"
 
 #include <set>
@@ -36,17 +37,26 @@ class DivisionGraph {
 public:
   explicit DivisionGraph(const Device &device) : device(device) {}
 
-  /// Adds an operation with splits to start from. \p access: its operands' maps
-  /// from the iteration space to logical coordinates. \p isFixed: the splits stay.
-  /// Returns its number.
-  unsigned addOperation(DivisionProblem problem, CostClass costClass,
-                        std::vector<layout::IndexMap> access, Splits splits, bool isFixed = false);
+  /// An input \c operand of operation \c operation.
+  struct Use {
+    unsigned operation, operand;
+  };
+  /// What an operation leaves.
+  struct Value {
+    std::vector<int64_t> shape;
+    bool hasPaddedLayout = false;
+    bool isWrittenInParts = false; ///< others write it, too
+    bool isShared = false;         ///< others than operations of the graph read it
+    std::vector<Use> uses;
+  };
 
-  /// Operand \p operand of \p user reads what operation \p producer leaves, and
-  /// nothing but operations of the graph reads or writes it.
-  void addUse(unsigned producer, unsigned user, unsigned operand);
-  /// The result of \p operation cannot stay in LX, whatever the division.
-  void keepInDeviceMemory(unsigned operation);
+  /// Adds an operation with splits to start from. \p accesses: its operands', inputs, then
+  /// the output. \p isFixed: the splits stay. Returns its number.
+  unsigned addOperation(DivisionProblem problem, CostClass costClass,
+                        std::vector<layout::Access> accesses, Splits splits, bool isFixed = false);
+
+  /// Says what \p producer leaves. Without it, it leaves something in device memory.
+  void setValue(unsigned producer, const Value &value);
 
   /// The modelled time of all operations, in ns.
   double getCost();
@@ -58,24 +68,22 @@ public:
   bool isResident(unsigned operation);
 
 private:
-  struct Use {
-    unsigned operation, operand;
-  };
   struct Operation {
     DivisionProblem problem;
     CostClass costClass;
-    std::vector<layout::IndexMap> access;
+    std::vector<layout::Access> accesses;
     Splits splits;
+    layout::Spread spread; ///< that the splits make
     bool isFixed = false;
     /// Operation that makes each operand; none: it is where the problem says.
     std::vector<std::optional<unsigned>> producers;
-    std::vector<Use> uses; ///< of the result
-    bool mayStay = true;
+    std::vector<Use> uses;        ///< of the result
+    ResidencyValue value;         ///< the result and these uses
+    bool mayStay = false;         ///< under some division
     cost::OpProblem cost;         ///< as of the last time it was asked for
     std::optional<bool> resident; ///< known under the present splits
   };
 
-  Distribution getDistribution(const Operation &op) const;
   bool computeResident(const Operation &op) const;
   double getOperationCost(unsigned number);
   /// Least time of \p op with \p splits, if all that may stay in LX did.

@@ -21,7 +21,7 @@
 #ifndef SPYRE_PLANNING_WORKDIVISION_H
 #define SPYRE_PLANNING_WORKDIVISION_H
 
-#include "spyre/Layout/IndexMap.h"
+#include "spyre/Layout/Access.h"
 #include "spyre/Layout/TensorLayout.h"
 
 #include <cstdint>
@@ -57,8 +57,8 @@ struct DivisionDim {
 };
 
 struct DivisionOperand {
-  /// Iteration space to device coordinates, outer to inner; the last stickRank
-  /// ones are within the stick.
+  /// Iteration space, then iterations of the loops around it, to device coordinates, outer
+  /// to inner; the last stickRank ones are within the stick.
   layout::IndexMap deviceCoordinates;
   std::vector<int64_t> deviceSizes;
   unsigned stickRank = 1;
@@ -74,7 +74,7 @@ struct DivisionProblem {
   std::vector<DivisionDim> dims;
   std::vector<DivisionOperand> operands;
   int64_t maxCores = 1;
-  int64_t spanLimitInBytes = 0; ///< per operand and core; 0: none
+  int64_t spanLimitInBytes = 0; ///< per operand, core and iteration; 0: none
 };
 
 /// Slices per dim, in iteration order.
@@ -111,10 +111,9 @@ struct DivisionError {
 // Building a problem
 //===----------------------------------------------------------------------===//
 
-/// The operand that reads or writes the coordinates \p access (iteration space to
-/// logical coordinates) of a tensor with \p layout.
+/// The operand that reads or writes the coordinates \p access of a tensor with \p layout.
 std::variant<DivisionOperand, DivisionError>
-makeOperand(const layout::IndexMap &access, const layout::TensorLayout &layout, bool isOutput);
+makeOperand(const layout::Access &access, const layout::TensorLayout &layout, bool isOutput);
 
 /// Sets every dim's elementsPerStick from the operands.
 void setElementsPerStick(DivisionProblem &problem);
@@ -173,48 +172,16 @@ int64_t getFootprintInBytes(const DivisionProblem &problem, const DivisionOperan
                             const Splits &splits);
 
 //===----------------------------------------------------------------------===//
-// Cores and regions
+// Cores
 //===----------------------------------------------------------------------===//
 
 /// True if e.3 wants the k-fast order: a matmul of at least 3 dims whose last dim
 /// is split.
 bool wantsKFast(const DivisionProblem &problem, const Splits &splits);
 
-/// The slice of every dim that \p core takes; nothing if the core is idle. The
-/// first dim varies fastest; under \p kFast the last dim, then the first.
-std::optional<std::vector<int64_t>> getSlicesOfCore(const Splits &splits, bool kFast, int64_t core);
-
-/// A part of a logical tensor: begin <= coordinate < end, one pair a logical dim.
-struct Region {
-  std::vector<int64_t> begin;
-  std::vector<int64_t> end;
-  bool operator==(const Region &) const = default;
-
-  bool isEmpty() const;
-  bool contains(const Region &other) const;
-};
-
-/// How an operation is spread over cores, as far as one operand's region depends on it.
-struct Distribution {
-  std::vector<DivisionDim> dims;
-  Splits splits;
-  bool kFast = false;
-};
-
-/// The logical region of an operand with access map \p access (iteration space to
-/// logical coordinates) that \p core touches; nothing if the core is idle. Strided
-/// accesses count with what lies between.
-std::optional<Region> regionOfCore(const Distribution &distribution, const layout::IndexMap &access,
-                                   int64_t core);
-
-/// The first core < \p numCores that reads a part of \p consumer's region which is
-/// not in its region of \p producer; nothing: every core finds what it reads in its
-/// own LX. Idle cores and cores of a producer whose reduced dim is split own
-/// nothing (which core ends up with the complete sum is not public).
-std::optional<int64_t> findDisagreement(const Distribution &producer,
-                                        const layout::IndexMap &producerAccess,
-                                        const Distribution &consumer,
-                                        const layout::IndexMap &consumerAccess, int64_t numCores);
+/// How \p splits spread the iteration space over cores. The splits must be at most as many
+/// as a device has cores.
+layout::Spread makeSpread(const std::vector<DivisionDim> &dims, const Splits &splits, bool kFast);
 
 } // namespace spyre::planning
 

@@ -12,9 +12,7 @@
 
 #include "KernelPlan.h"
 
-#include "spyre/Dialect/Spyre/IR/AffineConversion.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/BufferLiveness.h"
-#include "spyre/Dialect/Spyre/Transforms/L3/PlanningAdapter.h"
 #include "spyre/Layout/TensorLayout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,7 +22,6 @@ using namespace mlir;
 using namespace mlir::spyre;
 using namespace mlir::spyre::ktir;
 namespace layout = ::spyre::layout;
-namespace planning = ::spyre::planning;
 
 int64_t KernelOp::getNumSlices() const {
   int64_t slices = 1;
@@ -35,7 +32,7 @@ int64_t KernelOp::getNumSlices() const {
 
 SmallVector<int64_t> KernelOp::getSlices(int64_t core) const {
   SmallVector<int64_t> slices(splits.size(), 0);
-  for (unsigned d : coreOrder) {
+  for (unsigned d : getCoreOrder()) {
     slices[d] = core % splits[d];
     core /= splits[d];
   }
@@ -52,9 +49,9 @@ std::string nameDim(unsigned dim) { return "d" + std::to_string(dim); }
 
 class OperationPlanner {
 public:
-  OperationPlanner(DeviceOpInterface op, const ::spyre::Device &device, int64_t capacityInBytes,
+  OperationPlanner(DeviceOpInterface op, PlanningModel &model, int64_t capacityInBytes,
                    Kernel &kernel)
-      : device(device), capacityInBytes(capacityInBytes), kernel(kernel) {
+      : model(model), capacityInBytes(capacityInBytes), kernel(kernel) {
     result.op = op;
     result.info = &op.getInfo();
   }
@@ -89,9 +86,10 @@ private:
     return cast<BufferType>(getBuffer(i).getType()).getTensorLayout();
   }
 
-  const ::spyre::Device &device;
+  PlanningModel &model;
   int64_t capacityInBytes; ///< LX for tiles
   Kernel &kernel;
+  const PlannedOp *planned = nullptr;
   std::string reason;
   int64_t elements = 0; ///< in a stick, the same for all operands
   SmallVector<layout::IndexMap> maps;
@@ -162,17 +160,16 @@ bool OperationPlanner::checkBuffers() {
 /// Maps that add a constant to one iteration dim.
 bool OperationPlanner::readMaps() {
   for (unsigned i = 0; i < getNumOperands(); ++i) {
-    FailureOr<layout::IndexMap> map = toIndexMap(result.op.getMap(i), result.op.getExtents());
-    bool isSimple = succeeded(map);
+    bool isSimple = i < planned->accesses.size();
     if (isSimple)
-      for (const layout::IndexExpr &expr : map->results)
+      for (const layout::IndexExpr &expr : planned->accesses[i].map.results)
         isSimple &=
             expr.digits.size() <= 1 && llvm::all_of(expr.digits, [](const layout::Digit &digit) {
               return digit.divisor == 1 && digit.modulus == 0 && digit.coefficient == 1;
             });
     if (!isSimple)
       return refuse(nameOperand(i) + " has a coordinate that is no iteration dim plus a constant");
-    maps.push_back(std::move(*map));
+    maps.push_back(planned->accesses[i].map);
   }
   // A buffer that is read one way and written another would be read again after
   // part of it is written.
@@ -208,9 +205,9 @@ bool OperationPlanner::makeParts() {
     if (isInStick[d])
       result.parts.push_back({elements, /*isLane=*/true, isReduced, /*dim=*/-1});
   }
-  if (result.getNumSlices() > device.getNumCores())
+  if (result.getNumSlices() > model.getDevice()->getNumCores())
     return refuse("it takes " + std::to_string(result.getNumSlices()) + " cores; the device has " +
-                  std::to_string(device.getNumCores()));
+                  std::to_string(model.getDevice()->getNumCores()));
   // Without a dim in the output's stick the device works on all lanes alike.
   std::vector<layout::StickDim> stick = layout::getStickDims(getLayout(getNumOperands() - 1));
   if (stick.empty() || maps.back().results[stick[0].dim].digits.empty()) {
@@ -361,7 +358,10 @@ FailureOr<std::optional<std::string>> OperationPlanner::run() {
       return failure();
     kernel.views[getBuffer(i)].base = *base;
   }
-  if (isUnsupported() || !checkBuffers() || !readMaps() || !makeParts())
+  if (isUnsupported())
+    return std::optional<std::string>(reason);
+  planned = &model.describe(result.op);
+  if (!checkBuffers() || !readMaps() || !makeParts())
     return std::optional<std::string>(reason);
   for (unsigned i = 0; i < getNumOperands(); ++i) {
     BufferView &view = kernel.views[getBuffer(i)];
@@ -379,22 +379,16 @@ FailureOr<std::optional<std::string>> OperationPlanner::run() {
     if (!describeOperand(i) || !checkBounds(i))
       return std::optional<std::string>(reason);
   }
-  FailureOr<planning::DivisionProblem> problem =
-      buildDivisionProblem(result.op, device, device.getNumCores());
-  if (failed(problem))
+  if (!model.get(result.op))
     return failure();
-  bool kFast = getDistribution(result.op, *problem).kFast;
-  for (unsigned d = 0; d < result.splits.size(); ++d)
-    result.coreOrder.push_back(d);
-  if (kFast)
-    std::rotate(result.coreOrder.begin(), result.coreOrder.end() - 1, result.coreOrder.end());
+  result.kFast = planned->kFast;
   if (!chooseTiles())
     return std::optional<std::string>(reason);
   return std::optional<std::string>();
 }
 
-FailureOr<Kernel> ktir::planKernel(func::FuncOp func, const ::spyre::Device &device,
-                                   int64_t capacityInBytes, SmallVectorImpl<Refusal> &refusals) {
+FailureOr<Kernel> ktir::planKernel(func::FuncOp func, PlanningModel &model, int64_t capacityInBytes,
+                                   SmallVectorImpl<Refusal> &refusals) {
   Kernel kernel;
   int64_t residentInBytes = 0;
   func.walk([&](AllocOp alloc) {
@@ -412,7 +406,7 @@ FailureOr<Kernel> ktir::planKernel(func::FuncOp func, const ::spyre::Device &dev
                  placement.getAddressInBytes() + alloc.getType().getLayout().getSizeInBytes());
   });
   if (capacityInBytes == 0)
-    capacityInBytes = device.getUsableLXInBytes() - residentInBytes;
+    capacityInBytes = model.getDevice()->getUsableLXInBytes() - residentInBytes;
   bool isBroken = false;
   func.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op == func || isa<AllocOp, arith::ConstantOp, func::ReturnOp, scf::YieldOp>(op))
@@ -426,7 +420,7 @@ FailureOr<Kernel> ktir::planKernel(func::FuncOp func, const ::spyre::Device &dev
       refusals.push_back({op, "has no place in a kernel", nullptr, {}});
       return;
     }
-    OperationPlanner planner(deviceOp, device, capacityInBytes, kernel);
+    OperationPlanner planner(deviceOp, model, capacityInBytes, kernel);
     FailureOr<std::optional<std::string>> reason = planner.run();
     if (failed(reason)) {
       isBroken = true;

@@ -18,8 +18,8 @@
 #ifndef SPYRE_LIB_CONVERSION_SPYRETOKTIR_KERNELPLAN_H
 #define SPYRE_LIB_CONVERSION_SPYRETOKTIR_KERNELPLAN_H
 
-#include "spyre/Device/Device.h"
 #include "spyre/Dialect/Spyre/IR/BufferBase.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/PlanningModel.h"
 #include "spyre/OpFunc/OpFuncTable.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -62,13 +62,16 @@ struct KernelOp {
   SmallVector<Part> parts;
   SmallVector<KernelOperand> operands; ///< inputs, then the output
   SmallVector<int64_t> splits;         ///< one an iteration dim
-  /// Iteration dims in the order in which consecutive compute tiles count them.
-  SmallVector<unsigned> coreOrder;
+  bool kFast = false;                  ///< the order in which compute tiles count slices
   /// Places of every part that are loaded and computed at once; each divides the
   /// part's extent.
   SmallVector<int64_t> tileSizes;
 
   int64_t getNumSlices() const;
+  /// Iteration dims in the order in which consecutive compute tiles count them.
+  std::vector<unsigned> getCoreOrder() const {
+    return ::spyre::layout::getCoreOrder(splits.size(), kFast);
+  }
   /// Slice of each iteration dim that \p core takes.
   SmallVector<int64_t> getSlices(int64_t core) const;
   /// First place of part \p part on a core with \p slices.
@@ -105,8 +108,8 @@ struct Refusal {
 /// Describes \p func; what cannot be emitted is added to \p refusals. Tiles take at
 /// most \p capacityInBytes of LX (0: what resident buffers leave of the device's).
 /// Fails with a diagnostic where the plan itself is broken (a buffer without a place).
-FailureOr<Kernel> planKernel(func::FuncOp func, const ::spyre::Device &device,
-                             int64_t capacityInBytes, SmallVectorImpl<Refusal> &refusals);
+FailureOr<Kernel> planKernel(func::FuncOp func, PlanningModel &model, int64_t capacityInBytes,
+                             SmallVectorImpl<Refusal> &refusals);
 
 /// Adds the operations that depend on another core's operation through device
 /// memory: KTIR orders nothing between compute tiles.

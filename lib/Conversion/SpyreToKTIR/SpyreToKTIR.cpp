@@ -15,7 +15,6 @@
 
 #include "KernelPlan.h"
 #include "spyre/Dialect/KTIR/IR/KtdpDialect.h"
-#include "spyre/Dialect/Spyre/Transforms/L3/PlanningAdapter.h"
 #include "spyre/Layout/IndexMap.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -332,7 +331,7 @@ void KernelEmitter::emitOperation(const KernelOp &op) {
   }
   slices.assign(op.splits.size(), Value());
   int64_t inner = 1;
-  for (unsigned d : op.coreOrder) {
+  for (unsigned d : op.getCoreOrder()) {
     int64_t split = op.splits[d];
     if (split == 1)
       continue;
@@ -380,8 +379,8 @@ void ConvertSpyreToKTIRPass::runOnOperation() {
     return signalPassFailure();
   }
   func::FuncOp func = planned.front();
-  FailureOr<::spyre::Device> device = getDevice(module);
-  if (failed(device))
+  PlanningModel model(module);
+  if (failed(model.getDevice()))
     return signalPassFailure();
   for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
     if (!isa<BufferType>(type)) {
@@ -389,7 +388,7 @@ void ConvertSpyreToKTIRPass::runOnOperation() {
       return signalPassFailure();
     }
   SmallVector<Refusal> refusals;
-  FailureOr<Kernel> kernel = planKernel(func, *device, capacity, refusals);
+  FailureOr<Kernel> kernel = planKernel(func, model, capacity, refusals);
   if (failed(kernel))
     return signalPassFailure();
   // What is refused anyway has no place in the order.

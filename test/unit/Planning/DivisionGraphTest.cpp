@@ -28,7 +28,7 @@ namespace {
 struct Op {
   DivisionProblem problem;
   CostClass costClass = CostClass::Pointwise;
-  std::vector<IndexMap> access;
+  std::vector<layout::Access> access;
 };
 
 /// Each operand is given by the dims that are its logical coordinates; the last
@@ -53,10 +53,11 @@ Op makeOp(OperationKind kind, const std::vector<int64_t> &extents,
       map.results.push_back(layout::makeInput(dim));
       shape.push_back(extents[dim]);
     }
-    auto operand = makeOperand(map, layout::getDefaultLayout(shape, DataFormat::SEN169_FP16),
+    layout::Access access = layout::makeAccess(std::move(map));
+    auto operand = makeOperand(access, layout::getDefaultLayout(shape, DataFormat::SEN169_FP16),
                                i + 1 == operands.size());
     op.problem.operands.push_back(std::get<DivisionOperand>(operand));
-    op.access.push_back(std::move(map));
+    op.access.push_back(std::move(access));
   }
   setElementsPerStick(op.problem);
   if (kind == OperationKind::Matmul) {
@@ -83,6 +84,15 @@ Splits solve(const DivisionProblem &problem) {
 const Device &device() {
   static const Device spyre = *Device::lookup("spyre");
   return spyre;
+}
+
+/// Everything that reads what \p producer leaves of \p shape.
+void setUses(DivisionGraph &graph, unsigned producer, std::vector<int64_t> shape,
+             std::vector<DivisionGraph::Use> uses) {
+  DivisionGraph::Value value;
+  value.shape = std::move(shape);
+  value.uses = std::move(uses);
+  graph.setValue(producer, value);
 }
 
 unsigned add(DivisionGraph &graph, const Op &op, bool isFixed = false) {
@@ -125,9 +135,9 @@ TEST(DivisionGraphTest, WhatFollowsAMatmulIsDividedLikeIt) {
   unsigned gate = add(graph, makeMatmul(512, 4096, 1024)),
            up = add(graph, makeMatmul(512, 4096, 1024)), silu = add(graph, makeUnary(512, 4096)),
            product = add(graph, makeBinary(512, 4096));
-  graph.addUse(gate, silu, 0);
-  graph.addUse(silu, product, 0);
-  graph.addUse(up, product, 1);
+  setUses(graph, gate, {512, 4096}, {{silu, 0}});
+  setUses(graph, silu, {512, 4096}, {{product, 0}});
+  setUses(graph, up, {512, 4096}, {{product, 1}});
   graph.improve(SearchEffort::Matmuls);
   Splits slices = graph.getSplits(gate);
   EXPECT_EQ(slices, graph.getSplits(up));
@@ -154,10 +164,9 @@ TEST(DivisionGraphTest, ReductionsFollow) {
   graph.addOperation(product.problem, product.costClass, product.access, {8, 4, 1, 1}, true);
   for (const Op *op : {&max, &sub, &exp})
     graph.addOperation(op->problem, op->costClass, op->access, {1, 8, 1});
-  graph.addUse(0, 1, 0);
-  graph.addUse(0, 2, 0);
-  graph.addUse(1, 2, 1);
-  graph.addUse(2, 3, 0);
+  setUses(graph, 0, {8, 512, 512}, {{1, 0}, {2, 0}});
+  setUses(graph, 1, {8, 512}, {{2, 1}});
+  setUses(graph, 2, {8, 512, 512}, {{3, 0}});
   EXPECT_FALSE(graph.isResident(0));
   graph.improve(SearchEffort::Matmuls);
   for (unsigned op : {1, 2, 3})
@@ -180,8 +189,8 @@ TEST(DivisionGraphTest, AttentionIsCutAlongItsHeads) {
   graph.addOperation(scores.problem, scores.costClass, scores.access, {1, 32, 1, 1});
   graph.addOperation(exp.problem, exp.costClass, exp.access, {1, 32, 1});
   graph.addOperation(values.problem, values.costClass, values.access, {1, 32, 1, 1});
-  graph.addUse(0, 1, 0);
-  graph.addUse(1, 2, 0);
+  setUses(graph, 0, space, {{1, 0}});
+  setUses(graph, 1, space, {{2, 0}});
   double before = graph.getCost();
   EXPECT_TRUE(graph.isResident(0) && graph.isResident(1));
   graph.improve(SearchEffort::Matmuls);
@@ -202,14 +211,25 @@ TEST(DivisionGraphTest, WhatIsFixedStays) {
 TEST(DivisionGraphTest, ValuesThatCannotStay) {
   DivisionGraph graph(device());
   unsigned first = add(graph, makeUnary(64, 128)), second = add(graph, makeUnary(64, 128));
-  graph.addUse(first, second, 0);
+  setUses(graph, first, {64, 128}, {{second, 0}});
   EXPECT_TRUE(graph.isResident(first));
-  graph.keepInDeviceMemory(first);
-  EXPECT_FALSE(graph.isResident(first));
+  for (bool DivisionGraph::Value::*fact :
+       {&DivisionGraph::Value::hasPaddedLayout, &DivisionGraph::Value::isWrittenInParts,
+        &DivisionGraph::Value::isShared}) {
+    DivisionGraph other(device());
+    add(other, makeUnary(64, 128));
+    add(other, makeUnary(64, 128));
+    DivisionGraph::Value value;
+    value.shape = {64, 128};
+    value.*fact = true;
+    value.uses = {{1, 0}};
+    other.setValue(0, value);
+    EXPECT_FALSE(other.isResident(0));
+  }
   // 64 MiB over 32 cores are 2 MiB a core, more than a scratchpad.
   first = add(graph, makeUnary(8192, 4096));
   second = add(graph, makeUnary(8192, 4096));
-  graph.addUse(first, second, 0);
+  setUses(graph, first, {8192, 4096}, {{second, 0}});
   EXPECT_FALSE(graph.isResident(first));
 }
 
@@ -242,8 +262,14 @@ TEST(DivisionGraphTest, RandomGraphs) {
     auto build = [&](DivisionGraph &graph, const std::function<Splits(unsigned)> &splits) {
       for (unsigned i = 0; i < ops.size(); ++i)
         graph.addOperation(ops[i].problem, ops[i].costClass, ops[i].access, splits(i), fixed[i]);
-      for (auto [producer, user, operand] : uses)
-        graph.addUse(producer, user, operand);
+      for (unsigned i = 0; i < ops.size(); ++i) {
+        std::vector<DivisionGraph::Use> readers;
+        for (auto [producer, user, operand] : uses)
+          if (producer == i)
+            readers.push_back({user, operand});
+        if (!readers.empty())
+          setUses(graph, i, {rows, columns}, readers);
+      }
     };
     for (bool everything : {false, true}) {
       DivisionGraph graph(used), fresh(used);

@@ -41,7 +41,8 @@ DivisionOperand makeOperandOf(const std::vector<int64_t> &extents,
     access.results.push_back(layout::makeInput(dim));
     shape.push_back(extents[dim]);
   }
-  auto operand = makeOperand(access, layout::getDefaultLayout(shape, format), isOutput);
+  auto operand =
+      makeOperand(layout::makeAccess(access), layout::getDefaultLayout(shape, format), isOutput);
   EXPECT_TRUE(std::holds_alternative<DivisionOperand>(operand));
   return std::get<DivisionOperand>(operand);
 }
@@ -226,8 +227,8 @@ TEST(WorkDivisionTest, KeepsTheSpanLimit) {
     std::vector<int64_t> first(getNumCores(splits), INT64_MAX), last(getNumCores(splits), -1);
     layout::TensorLayout tensor = layout::getDefaultLayout(extents, DataFormat::SEN169_FP16);
     for (int64_t core = 0; core < getNumCores(splits); ++core) {
-      Distribution distribution{problem.dims, splits, false};
-      auto region = regionOfCore(distribution, layout::makeIdentity(extents), core);
+      layout::Spread spread = makeSpread(problem.dims, splits, false);
+      auto region = spread.getPoints(core);
       ASSERT_TRUE(region);
       std::vector<int64_t> point = region->begin;
       while (!region->isEmpty()) {
@@ -281,81 +282,15 @@ TEST(WorkDivisionTest, MatmulRolesAndKFast) {
   EXPECT_EQ(problem.dims[3].role, MatmulRole::K);
   EXPECT_TRUE(wantsKFast(problem, {1, 2, 1, 4}));
   EXPECT_FALSE(wantsKFast(problem, {4, 2, 1, 1}));
-  auto slices = getSlicesOfCore({1, 2, 1, 4}, /*kFast=*/true, 5);
-  ASSERT_TRUE(slices);
-  EXPECT_EQ(*slices, (std::vector<int64_t>{0, 1, 0, 1}));
-  EXPECT_FALSE(getSlicesOfCore({1, 2, 1, 4}, true, 8));
+  layout::Spread spread = makeSpread(problem.dims, {1, 2, 1, 4}, /*kFast=*/true);
+  EXPECT_EQ(spread.numCores, 8);
+  EXPECT_EQ(spread.getSlice(5, 1), 1);
+  EXPECT_EQ(spread.getSlice(5, 3), 1);
 
   // Published: 4096-class GEMM m4 n8 k1.
   DivisionOptions options;
   options.cost = makePublishedCost(getDevice());
   EXPECT_EQ(solve(makeMatmul({512, 4096, 4096}), options).splits, (Splits{4, 8, 1}));
-}
-
-TEST(WorkDivisionTest, RegionsAgainstEnumeration) {
-  std::mt19937 random(3);
-  for (int round = 0; round < 100; ++round) {
-    std::vector<int64_t> extents{int64_t(1 + random() % 20), int64_t(1 + random() % 200)};
-    DivisionProblem problem = makePointwise(extents);
-    std::vector<Splits> legal = enumerateSplits(problem);
-    Distribution d{problem.dims, legal[random() % legal.size()], random() % 2 == 0};
-    // Transposed, with an offset; second coordinate broadcast in one of three.
-    IndexMap access;
-    access.extents = extents;
-    access.results = {layout::makeInput(1, 1, 5), layout::makeInput(0)};
-    if (random() % 3 == 0)
-      access.results[1] = layout::makeConstant(2);
-    std::vector<int64_t> covered(extents[0] * extents[1], 0);
-    for (int64_t core = 0; core < 33; ++core) {
-      auto slices = getSlicesOfCore(d.splits, d.kFast, core);
-      auto region = regionOfCore(d, access, core);
-      ASSERT_EQ(slices.has_value(), region.has_value());
-      if (!slices)
-        continue;
-      Region expected{{INT64_MAX, INT64_MAX}, {INT64_MIN, INT64_MIN}};
-      bool any = false;
-      for (int64_t x = 0; x < extents[0]; ++x)
-        for (int64_t y = 0; y < extents[1]; ++y) {
-          if (x / getSliceSize(d.dims[0], d.splits[0]) != (*slices)[0] ||
-              y / getSliceSize(d.dims[1], d.splits[1]) != (*slices)[1])
-            continue;
-          any = true;
-          ++covered[x * extents[1] + y];
-          std::vector<int64_t> c = layout::evaluate(access, {x, y});
-          for (int i = 0; i < 2; ++i) {
-            expected.begin[i] = std::min(expected.begin[i], c[i]);
-            expected.end[i] = std::max(expected.end[i], c[i] + 1);
-          }
-        }
-      if (any)
-        EXPECT_EQ(*region, expected);
-      else
-        EXPECT_TRUE(region->isEmpty());
-    }
-    EXPECT_TRUE(std::all_of(covered.begin(), covered.end(), [](int64_t n) { return n == 1; }));
-  }
-}
-
-TEST(WorkDivisionTest, NeighboursAgree) {
-  DivisionProblem problem = makePointwise({64, 256});
-  IndexMap identity = layout::makeIdentity({64, 256});
-  Distribution rows{problem.dims, {32, 1}, false}, columns{problem.dims, {8, 4}, false};
-  Distribution half{problem.dims, {16, 1}, false};
-  EXPECT_FALSE(findDisagreement(rows, identity, rows, identity, 32));
-  EXPECT_TRUE(findDisagreement(rows, identity, columns, identity, 32));
-  EXPECT_EQ(findDisagreement(rows, identity, half, identity, 32), 0);
-  // A consumer that reads less than its core holds is content.
-  IndexMap left = layout::makeIdentity({64, 128});
-  DivisionProblem narrow = makePointwise({64, 128});
-  EXPECT_FALSE(findDisagreement(rows, identity, {narrow.dims, {32, 1}, false}, left, 32));
-  // Incomplete sums are nobody's.
-  DivisionProblem matmul = makeMatmul({64, 256, 512});
-  IndexMap out;
-  out.extents = {64, 256, 512};
-  out.results = {layout::makeInput(0), layout::makeInput(1)};
-  EXPECT_FALSE(findDisagreement({matmul.dims, {32, 1, 1}, false}, out, rows, identity, 32));
-  EXPECT_TRUE(findDisagreement({matmul.dims, {16, 1, 2}, true}, out, {problem.dims, {16, 1}, false},
-                               identity, 32));
 }
 
 TEST(WorkDivisionTest, RejectsNonsense) {
@@ -386,11 +321,13 @@ TEST(WorkDivisionTest, CoreOrderOfTheReference) {
     bool kFast = entry["is_matmul"].get<bool>() && entry["k_fast"].get<bool>() &&
                  splits.size() >= 3 && splits.back() > 1;
     EXPECT_EQ(int64_t(entry["table"].size()), getNumCores(splits));
+    std::vector<DivisionDim> dims(splits.size());
+    for (size_t i = 0; i < splits.size(); ++i)
+      dims[i].extent = splits[i];
+    layout::Spread spread = makeSpread(dims, splits, kFast);
     for (const auto &[core, row] : entry["table"].items()) {
-      auto slices = getSlicesOfCore(splits, kFast, std::stoll(core));
-      ASSERT_TRUE(slices);
       for (size_t i = 0; i < splits.size(); ++i)
-        EXPECT_EQ((*slices)[i],
+        EXPECT_EQ(spread.getSlice(std::stoll(core), i),
                   row[entry["iteration_space"][i][0].get<std::string>()].get<int64_t>());
     }
   }

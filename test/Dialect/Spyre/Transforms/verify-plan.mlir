@@ -128,3 +128,56 @@ func.func @writers_in_loops(%x: !y, %z: !x, %o: !h) {
   spyre.exp (d0 = 4, d1 = 16) ins(%z[d0, d1]) outs(%b[d0, d1 + 64]) : !x -> !h
   return
 }
+
+// -----
+
+!h = !spyre.buffer<64x64xf16, #spyre.layout<[1, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+// Each iteration reads what the next one writes.
+func.func @before_its_time(%x: !h, %o: !h) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  // expected-note @+1 {{allocated here}}
+  %b = spyre.alloc pool(0) : !h
+  scf.for %i = %c0 to %c3 step %c1 {
+    spyre.exp (d0 = 16, d1 = 64) loops(%i) ins(%x[d0 + s0 * 16, d1]) outs(%b[d0 + s0 * 16, d1]) : !h -> !h
+    // expected-error @+1 {{L3-8: input #0 is read before it is written}}
+    spyre.neg (d0 = 16, d1 = 64) loops(%i) ins(%b[d0 + s0 * 16 + 16, d1]) outs(%o[d0 + s0 * 16, d1]) : !h -> !h
+  }
+  return
+}
+
+// -----
+
+!h = !spyre.buffer<64x64xf16, #spyre.layout<[1, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+// Each iteration reads what the one before has written; the first row is written before.
+func.func @scan(%x: !h, %o: !h) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c63 = arith.constant 63 : index
+  %b = spyre.alloc pool(0) : !h
+  spyre.exp (d0 = 1, d1 = 64) ins(%x[d0, d1]) outs(%b[d0, d1]) : !h -> !h
+  scf.for %i = %c0 to %c63 step %c1 {
+    spyre.add (d0 = 1, d1 = 64) loops(%i) ins(%b[d0 + s0, d1], %x[d0 + s0 + 1, d1]) outs(%b[d0 + s0 + 1, d1]) : !h, !h -> !h
+  }
+  spyre.neg (d0 = 64, d1 = 64) ins(%b[d0, d1]) outs(%o[d0, d1]) : !h -> !h
+  return
+}
+
+// -----
+
+!h = !spyre.buffer<64x64xf16, #spyre.layout<[1, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+// Every second row is written; the box around them is no proof.
+func.func @gaps(%x: !h, %o: !h) {
+  // expected-note @+1 {{allocated here}}
+  %a = spyre.alloc pool(0) : !h
+  %b = spyre.alloc pool(8192) : !h
+  spyre.exp (d0 = 32, d1 = 64) ins(%x[d0, d1]) outs(%a[d0 * 2, d1]) : !h -> !h
+  spyre.exp (d0 = 32, d1 = 64) ins(%x[d0, d1]) outs(%b[d0 * 2, d1]) : !h -> !h
+  spyre.exp (d0 = 32, d1 = 64) ins(%x[d0, d1]) outs(%b[d0 * 2 + 1, d1]) : !h -> !h
+  spyre.neg (d0 = 64, d1 = 64) ins(%b[d0, d1]) outs(%o[d0, d1]) : !h -> !h
+  spyre.neg (d0 = 32, d1 = 64) ins(%a[d0 * 2, d1]) outs(%o[d0, d1]) : !h -> !h
+  // expected-error @+1 {{L3-8: input #0 is read before it is written}}
+  spyre.neg (d0 = 63, d1 = 64) ins(%a[d0, d1]) outs(%o[d0, d1]) : !h -> !h
+  return
+}

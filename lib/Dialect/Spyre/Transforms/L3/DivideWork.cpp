@@ -13,11 +13,9 @@
 
 #include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/Passes.h"
-#include "spyre/Dialect/Spyre/Transforms/L3/PlanningAdapter.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/PlanningModel.h"
 #include "spyre/OpFunc/OpFuncTable.h"
 #include "spyre/Planning/DivisionGraph.h"
-
-#include "llvm/ADT/MapVector.h"
 
 namespace mlir::spyre {
 #define GEN_PASS_DEF_SPYREDIVIDEWORK
@@ -32,7 +30,8 @@ namespace {
 struct DivideWorkPass : mlir::spyre::impl::SpyreDivideWorkBase<DivideWorkPass> {
   using SpyreDivideWorkBase::SpyreDivideWorkBase;
   void runOnOperation() override {
-    FailureOr<::spyre::Device> device = getDevice(getOperation());
+    PlanningModel &model = getAnalysis<PlanningModel>();
+    const FailureOr<::spyre::Device> &device = model.getDevice();
     if (failed(device))
       return signalPassFailure();
     int64_t available = device->getNumCores();
@@ -51,7 +50,7 @@ struct DivideWorkPass : mlir::spyre::impl::SpyreDivideWorkBase<DivideWorkPass> {
     SmallVector<DividedOp> divided;
     bool ok = true;
     for (DeviceOpInterface op : ops)
-      ok &= succeeded(divide(op, *device, limit, divided));
+      ok &= succeeded(divide(op, model, limit, divided));
     if (!ok)
       return signalPassFailure();
     if ((search || exhaustive) && failed(improve(divided, *device)))
@@ -63,70 +62,71 @@ struct DivideWorkPass : mlir::spyre::impl::SpyreDivideWorkBase<DivideWorkPass> {
 private:
   struct DividedOp {
     DeviceOpInterface op;
-    planning::DivisionProblem problem;
-    planning::Splits splits;
+    const PlannedOp *planned;
+    int64_t maxCores = 1; ///< that it may use
+    planning::Splits splits = {};
     bool byHand = false;
   };
 
   /// The heuristic's division, or what is written already.
-  LogicalResult divide(DeviceOpInterface op, const ::spyre::Device &device, int64_t limit,
+  LogicalResult divide(DeviceOpInterface op, PlanningModel &model, int64_t limit,
                        SmallVectorImpl<DividedOp> &divided) {
-    FailureOr<planning::DivisionProblem> problem = buildDivisionProblem(op, device, limit);
-    if (failed(problem))
+    const PlannedOp *planned = model.get(op);
+    if (!planned)
       return failure();
     if (!op.getSplits().empty()) {
-      planning::Splits splits = getDistribution(op, *problem).splits;
-      divided.push_back({op, std::move(*problem), std::move(splits), /*byHand=*/true});
+      divided.push_back({op, planned, limit, planned->splits, /*byHand=*/true});
       return success();
     }
-    std::variant<planning::Splits, planning::DivisionError> splits =
-        solve(*problem, device.getNumCores());
-    if (auto *found = std::get_if<planning::Splits>(&splits)) {
-      divided.push_back({op, std::move(*problem), std::move(*found)});
+    DividedOp entry{op, planned, limit};
+    std::optional<planning::DivisionError> error = solve(entry);
+    if (!error) {
+      divided.push_back(std::move(entry));
       return success();
     }
-    if (divideInTwo(op, *problem, device, divided))
+    if (divideInTwo(entry, model, divided))
       return success();
-    return op->emitOpError() << "is not supported at this size: "
-                             << std::get<planning::DivisionError>(splits).message;
+    return op->emitOpError() << "is not supported at this size: " << error->message;
   }
 
   /// One core may not reach all of a tensor: then more of them are used than was asked for.
-  static std::variant<planning::Splits, planning::DivisionError>
-  solve(planning::DivisionProblem &problem, int64_t numCores) {
-    planning::DivisionOptions options;
-    auto plan = planning::divide(problem, options);
-    if (std::holds_alternative<planning::DivisionError>(plan) && problem.maxCores < numCores) {
-      problem.maxCores = numCores;
-      plan = planning::divide(problem, options);
+  static std::optional<planning::DivisionError> solve(DividedOp &entry) {
+    planning::DivisionProblem problem = entry.planned->problem;
+    std::swap(problem.maxCores, entry.maxCores);
+    auto plan = planning::divide(problem, {});
+    if (std::holds_alternative<planning::DivisionError>(plan) &&
+        problem.maxCores < entry.planned->problem.maxCores) {
+      problem.maxCores = entry.planned->problem.maxCores;
+      plan = planning::divide(problem, {});
     }
+    entry.maxCores = problem.maxCores;
     if (auto *error = std::get_if<planning::DivisionError>(&plan))
       return *error;
-    return std::move(std::get<planning::DivisionPlan>(plan).splits);
+    entry.splits = std::move(std::get<planning::DivisionPlan>(plan).splits);
+    return std::nullopt;
   }
 
   /// Puts two operations in the place of \p op, which has no legal division; false if none of
   /// the cuts that may help does.
-  static bool divideInTwo(DeviceOpInterface op, const planning::DivisionProblem &problem,
-                          const ::spyre::Device &device, SmallVectorImpl<DividedOp> &divided) {
+  static bool divideInTwo(const DividedOp &entry, PlanningModel &model,
+                          SmallVectorImpl<DividedOp> &divided) {
+    DeviceOpInterface op = entry.op;
     if (!op.getResultTensor() || !op.getLoopVariables().empty())
       return false;
-    for (planning::Cut cut : planning::proposeCuts(problem)) {
+    for (planning::Cut cut : planning::proposeCuts(getProblem(entry))) {
       SmallVector<DividedOp, 2> parts;
       DeviceOpInterface first = buildPart(op, cut, /*isSecond=*/false, op.getOutput());
       DeviceOpInterface second = buildPart(op, cut, /*isSecond=*/true, first.getResultTensor());
       for (DeviceOpInterface part : {first, second}) {
         if (checkSticks(part).kind == StickAccess::Unreadable)
           break;
-        FailureOr<planning::DivisionProblem> own =
-            buildDivisionProblem(part, device, problem.maxCores);
-        if (failed(own))
+        const PlannedOp *planned = model.get(part);
+        if (!planned)
           break;
-        auto splits = solve(*own, device.getNumCores());
-        if (auto *found = std::get_if<planning::Splits>(&splits))
-          parts.push_back({part, std::move(*own), std::move(*found)});
-        else
+        DividedOp own{part, planned, entry.maxCores};
+        if (solve(own))
           break;
+        parts.push_back(std::move(own));
       }
       if (parts.size() == 2) {
         op.getResultTensor().replaceAllUsesWith(second.getResultTensor());
@@ -139,6 +139,13 @@ private:
       first->erase();
     }
     return false;
+  }
+
+  /// With the cores that it may use.
+  static planning::DivisionProblem getProblem(const DividedOp &entry) {
+    planning::DivisionProblem problem = entry.planned->problem;
+    problem.maxCores = entry.maxCores;
+    return problem;
   }
 
   /// What \p op does on one side of \p cut, into \p output.
@@ -156,22 +163,14 @@ private:
   LogicalResult improve(MutableArrayRef<DividedOp> divided, const ::spyre::Device &device) {
     // Nothing to choose on one core, nor where no time depends on the splits.
     bool hasChoice = llvm::any_of(divided, [&](const DividedOp &entry) {
-      return entry.problem.maxCores > 1 && (exhaustive || isMatmul(entry.op));
+      return entry.maxCores > 1 && (exhaustive || isMatmul(entry.op));
     });
     if (!hasChoice)
       return success();
     planning::DivisionGraph graph(device);
-    for (DividedOp &entry : divided) {
-      std::vector<::spyre::layout::IndexMap> access;
-      for (unsigned i = 0, e = entry.op.getInputs().size(); i <= e; ++i) {
-        FailureOr<::spyre::layout::IndexMap> map = getAccess(entry.op, i);
-        if (failed(map))
-          return entry.op->emitOpError() << "has an access map that cannot be planned";
-        access.push_back(std::move(*map));
-      }
-      graph.addOperation(entry.problem, entry.op.getInfo().costClass, std::move(access),
+    for (DividedOp &entry : divided)
+      graph.addOperation(getProblem(entry), entry.op.getInfo().costClass, entry.planned->accesses,
                          entry.splits, entry.byHand);
-    }
     connect(divided, graph);
     graph.improve(exhaustive ? planning::SearchEffort::Everything
                              : planning::SearchEffort::Matmuls);
@@ -180,30 +179,31 @@ private:
     return success();
   }
 
-  /// Tells \p graph which values flow between operations only.
+  /// Tells \p graph which values flow between operations.
   static void connect(ArrayRef<DividedOp> divided, planning::DivisionGraph &graph) {
-    llvm::MapVector<Value, unsigned> producers;
     DenseMap<Operation *, unsigned> numbers;
-    for (auto [i, entry] : llvm::enumerate(divided)) {
+    for (auto [i, entry] : llvm::enumerate(divided))
+      numbers[entry.op] = i;
+    for (auto [producer, entry] : llvm::enumerate(divided)) {
       DeviceOpInterface op = entry.op;
-      numbers[op] = i;
-      if (Value result = op.getResultTensor())
-        producers[result] = i;
-    }
-    for (auto &[result, producer] : producers) {
-      DeviceOpInterface op = divided[producer].op;
-      ::spyre::layout::TensorLayout memory = getLayout(result).getTensorLayout(getShape(result));
-      bool flows = !op.getOutput() && memory.paddedShape.empty() && memory.stick.empty();
+      Value result = op.getResultTensor();
+      if (!result)
+        continue;
+      planning::DivisionGraph::Value value;
+      value.shape = getShape(result);
+      ::spyre::layout::TensorLayout memory = getLayout(result).getTensorLayout(value.shape);
+      value.hasPaddedLayout = !memory.paddedShape.empty() || !memory.stick.empty();
+      value.isWrittenInParts = op.getOutput() != nullptr;
       for (OpOperand &use : result.getUses()) {
         auto user = dyn_cast<DeviceOpInterface>(use.getOwner());
-        flows &= user && numbers.count(user) && user->getBlock() == op->getBlock() &&
-                 use.getOperandNumber() < user.getInputs().size() &&
-                 user.getLoopVariables().empty();
+        auto number = numbers.find(use.getOwner());
+        if (user && number != numbers.end() && user->getBlock() == op->getBlock() &&
+            use.getOperandNumber() < user.getInputs().size())
+          value.uses.push_back({number->second, use.getOperandNumber()});
+        else
+          value.isShared = true;
       }
-      if (!flows)
-        continue;
-      for (OpOperand &use : result.getUses())
-        graph.addUse(producer, numbers[use.getOwner()], use.getOperandNumber());
+      graph.setValue(producer, value);
     }
   }
 
@@ -212,7 +212,7 @@ private:
       return;
     if (llvm::any_of(entry.splits, [](int64_t s) { return s != 1; }))
       entry.op.setSplits(entry.splits);
-    if (planning::wantsKFast(entry.problem, entry.splits))
+    if (planning::wantsKFast(entry.planned->problem, entry.splits))
       entry.op->setAttr("kFast", UnitAttr::get(entry.op.getContext()));
   }
 };

@@ -14,8 +14,9 @@
 #include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/BufferLiveness.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/Passes.h"
-#include "spyre/Dialect/Spyre/Transforms/L3/PlanningAdapter.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/PlanningModel.h"
 #include "spyre/Planning/Packing.h"
+#include "spyre/Planning/Residency.h"
 
 #include "mlir/IR/Remarks.h"
 
@@ -32,9 +33,9 @@ namespace layout = ::spyre::layout;
 namespace {
 class BufferPlacer {
 public:
-  BufferPlacer(func::FuncOp func, const ::spyre::Device &device, bool useLX, int64_t capacity)
-      : func(func), device(device), useLX(useLX),
-        capacity(capacity ? capacity : device.getUsableLXInBytes()) {}
+  BufferPlacer(func::FuncOp func, PlanningModel &model, bool useLX, int64_t capacity)
+      : func(func), model(model), useLX(useLX),
+        capacity(capacity ? capacity : model.getDevice()->getUsableLXInBytes()) {}
 
   LogicalResult run();
 
@@ -42,8 +43,6 @@ private:
   /// What each core would hold of \p alloc in LX; nothing, and a remark, if some
   /// core would not find there what it reads.
   DistributionAttr findDistribution(AllocOp alloc, const BufferLife &life);
-  /// How \p op is spread over the cores; null if that cannot be described.
-  const planning::Distribution *getSpread(DeviceOpInterface op);
   void remark(AllocOp alloc, const Twine &reason) {
     remark::missed(alloc.getLoc(),
                    remark::RemarkOpts::name("NotInLX").category("spyre-place-buffers"))
@@ -57,153 +56,77 @@ private:
   LogicalResult placePool(ArrayRef<AllocOp> allocs);
 
   func::FuncOp func;
-  const ::spyre::Device &device;
+  PlanningModel &model;
   bool useLX;
   int64_t capacity;
   llvm::MapVector<Value, BufferLife> lives;
-  llvm::DenseMap<Operation *, std::optional<planning::Distribution>> spreads;
 };
 
 struct PlaceBuffersPass : mlir::spyre::impl::SpyrePlaceBuffersBase<PlaceBuffersPass> {
   using SpyrePlaceBuffersBase::SpyrePlaceBuffersBase;
   void runOnOperation() override {
-    FailureOr<::spyre::Device> device = getDevice(getOperation());
-    if (failed(device) || failed(BufferPlacer(getOperation(), *device, useLX, capacity).run()))
+    PlanningModel &model = getAnalysis<PlanningModel>();
+    if (failed(model.getDevice()) ||
+        failed(BufferPlacer(getOperation(), model, useLX, capacity).run()))
       signalPassFailure();
   }
 };
 } // namespace
 
-/// The map from core number to a slice of each logical dim of the written buffer.
-static DistributionAttr makeDistribution(DeviceOpInterface writer,
-                                         const planning::Distribution &spread,
-                                         const layout::IndexMap &access) {
-  MLIRContext *context = writer.getContext();
-  unsigned numDims = spread.dims.size();
-  // Order in which dims vary over the cores, fastest first (reference, e.3).
-  SmallVector<unsigned> order;
-  if (spread.kFast)
-    order.push_back(numDims - 1);
-  for (unsigned d = 0; d < numDims; ++d)
-    if (!spread.kFast || d + 1 != numDims)
-      order.push_back(d);
-  SmallVector<AffineExpr> sliceOfDim(numDims);
+/// The map from core number to a slice of each logical dim of the buffer that \p writer writes.
+static DistributionAttr makeDistribution(MLIRContext *context, const PlannedOp &writer) {
+  const planning::Splits &splits = writer.splits;
+  SmallVector<AffineExpr> sliceOfDim(splits.size());
   int64_t inner = 1;
-  for (unsigned d : order) {
-    sliceOfDim[d] = getAffineDimExpr(0, context).floorDiv(inner) % spread.splits[d];
-    inner *= spread.splits[d];
+  for (unsigned d : layout::getCoreOrder(splits.size(), writer.kFast)) {
+    sliceOfDim[d] = getAffineDimExpr(0, context).floorDiv(inner) % splits[d];
+    inner *= splits[d];
   }
   SmallVector<int64_t> slices;
   SmallVector<AffineExpr> results;
-  for (const layout::IndexExpr &expr : access.results) {
+  for (const layout::IndexExpr &expr : writer.accesses.back().map.results) {
     if (expr.digits.empty()) {
       slices.push_back(1);
       results.push_back(getAffineConstantExpr(0, context));
       continue;
     }
     unsigned dim = expr.digits.front().input;
-    slices.push_back(spread.splits[dim]);
+    slices.push_back(splits[dim]);
     results.push_back(sliceOfDim[dim]);
   }
-  return DistributionAttr::get(context, planning::getNumCores(spread.splits), slices,
+  return DistributionAttr::get(context, planning::getNumCores(splits), slices,
                                AffineMap::get(1, 0, results, context));
-}
-
-static bool haveEqualDims(const planning::Distribution &a, const planning::Distribution &b) {
-  return std::equal(a.dims.begin(), a.dims.end(), b.dims.begin(), b.dims.end(),
-                    [](const planning::DivisionDim &x, const planning::DivisionDim &y) {
-                      return x.extent == y.extent && x.elementsPerStick == y.elementsPerStick;
-                    });
-}
-
-const planning::Distribution *BufferPlacer::getSpread(DeviceOpInterface op) {
-  auto [known, isNew] = spreads.try_emplace(op);
-  if (isNew) {
-    FailureOr<planning::DivisionProblem> problem =
-        buildDivisionProblem(op, device, device.getNumCores());
-    if (succeeded(problem))
-      known->second = getDistribution(op, *problem);
-  }
-  return known->second ? &*known->second : nullptr;
 }
 
 DistributionAttr BufferPlacer::findDistribution(AllocOp alloc, const BufferLife &life) {
   BufferType type = alloc.getType();
-  if (llvm::count_if(life.accesses, [](const BufferAccess &a) { return a.isWrite; }) != 1 ||
-      !life.accesses.front().isWrite) {
-    remark(alloc, "it is written in parts");
-    return {};
-  }
+  planning::ResidencyValue value;
+  value.shape = type.getShape();
   layout::TensorLayout memory = type.getTensorLayout();
-  if (!memory.paddedShape.empty() || !memory.stick.empty()) {
-    remark(alloc, "its layout is padded");
-    return {};
-  }
-  BufferAccess writer = life.accesses.front();
-  struct Use {
-    planning::Distribution spread;
-    layout::IndexMap access;
-  };
-  if (llvm::any_of(alloc.getBuffer().getUsers(), llvm::IsaPred<ReinterpretOp>)) {
-    remark(alloc, "it is read as elements of another width");
-    return {};
-  }
-  SmallVector<Use> uses;
-  for (BufferAccess access : life.accesses) {
-    if (isRestickify(access.op)) {
-      remark(alloc, "a restickify works in device memory");
+  value.hasPaddedLayout = !memory.paddedShape.empty() || !memory.stick.empty();
+  value.isReinterpreted = llvm::any_of(alloc.getBuffer().getUsers(), llvm::IsaPred<ReinterpretOp>);
+  std::vector<const layout::Spread *> spreads;
+  const PlannedOp *writer = nullptr;
+  for (const BufferAccess &access : life.accesses) {
+    const PlannedOp *planned = model.get(access.op);
+    if (!planned || !planned->spread)
       return {};
-    }
-    if (!access.op.getLoopVariables().empty()) {
-      remark(alloc, "a loop moves over it");
-      return {};
-    }
-    const planning::Distribution *spread = getSpread(access.op);
-    FailureOr<layout::IndexMap> map = getAccess(access.op, access.operand);
-    if (!spread || failed(map))
-      return {};
-    uses.push_back({*spread, *map});
+    if (!writer)
+      writer = planned;
+    value.uses.push_back(
+        {planned->accesses[access.operand], access.isWrite, isRestickify(access.op)});
+    spreads.push_back(&*planned->spread);
   }
-  const Use &written = uses.front();
-  for (auto [d, dim] : llvm::enumerate(written.spread.dims))
-    if (dim.isReduced && written.spread.splits[d] > 1) {
-      remark(alloc, "several cores sum it up");
-      return {};
-    }
-  // LX holds exactly what the core wrote: every reader must want just that.
-  for (auto [i, use] : llvm::enumerate(uses)) {
-    if (use.access == written.access && use.spread.splits == written.spread.splits &&
-        use.spread.kFast == written.spread.kFast && haveEqualDims(use.spread, written.spread))
-      continue; // the very same
-    for (int64_t core = 0; core < device.getNumCores(); ++core) {
-      std::optional<planning::Region> wanted = planning::regionOfCore(use.spread, use.access, core);
-      if (!wanted)
-        continue;
-      std::optional<planning::Region> held =
-          planning::regionOfCore(written.spread, written.access, core);
-      if (!held || !(*held == *wanted)) {
-        remark(alloc, "core " + Twine(core) + " reads another part than it writes, in " +
-                          life.accesses[i].op->getName().getStringRef());
-        return {};
-      }
-    }
-  }
-  // The whole buffer is written, and every dim by one iteration dim from 0 on.
-  for (auto [dim, expr] : llvm::enumerate(written.access.results)) {
-    bool whole = expr.digits.size() <= 1 && expr.constant == 0;
-    if (whole && !expr.digits.empty()) {
-      const layout::Digit &digit = expr.digits.front();
-      whole = digit.divisor == 1 && digit.modulus == 0 && digit.coefficient == 1 &&
-              written.spread.dims[digit.input].extent == type.getShape()[dim];
-    } else if (whole) {
-      whole = type.getShape()[dim] == 1;
-    }
-    if (!whole) {
-      remark(alloc, "only a part of it is written");
-      return {};
-    }
-  }
-  return makeDistribution(writer.op, written.spread, written.access);
+  std::optional<planning::ResidencyObstacle> obstacle = planning::findObstacle(value);
+  if (!obstacle)
+    obstacle = planning::findObstacleInSpreads(value, spreads, model.getDevice()->getNumCores());
+  if (!obstacle)
+    return makeDistribution(type.getContext(), *writer);
+  std::string reason = planning::describe(*obstacle);
+  if (obstacle->kind == planning::Obstacle::OtherPart)
+    reason += ", in " + life.accesses[obstacle->use].op->getName().getStringRef().str();
+  remark(alloc, reason);
+  return {};
 }
 
 planning::PackingProblem BufferPlacer::makeProblem(ArrayRef<AllocOp> buffers, bool inLX) {

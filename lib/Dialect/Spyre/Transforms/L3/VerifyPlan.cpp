@@ -10,16 +10,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "spyre/Dialect/Spyre/IR/AffineConversion.h"
+#include "InitialisationCheck.h"
+
 #include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/BufferLiveness.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/Passes.h"
-#include "spyre/Dialect/Spyre/Transforms/L3/PlanningAdapter.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/PlanningModel.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <set>
-#include <tuple>
 
 namespace mlir::spyre {
 #define GEN_PASS_DEF_SPYREVERIFYPLAN
@@ -32,48 +32,10 @@ namespace planning = ::spyre::planning;
 namespace layout = ::spyre::layout;
 
 namespace {
-/// A box of logical coordinates, begin <= x < end a dim.
-struct Box {
-  SmallVector<int64_t> begin, end;
-  bool isEmpty() const {
-    for (auto [b, e] : llvm::zip_equal(begin, end))
-      if (b >= e)
-        return true;
-    return false;
-  }
-};
-
-/// \p box without \p hole, as boxes.
-void subtract(const Box &box, const Box &hole, SmallVectorImpl<Box> &rest) {
-  Box core = box;
-  for (unsigned d = 0; d < box.begin.size(); ++d) {
-    int64_t low = std::max(box.begin[d], hole.begin[d]), high = std::min(box.end[d], hole.end[d]);
-    if (low >= high) {
-      rest.push_back(box);
-      return;
-    }
-  }
-  SmallVector<Box> pieces;
-  for (unsigned d = 0; d < box.begin.size(); ++d) {
-    if (core.begin[d] < hole.begin[d]) {
-      Box piece = core;
-      piece.end[d] = hole.begin[d];
-      pieces.push_back(piece);
-      core.begin[d] = hole.begin[d];
-    }
-    if (core.end[d] > hole.end[d]) {
-      Box piece = core;
-      piece.begin[d] = hole.end[d];
-      pieces.push_back(piece);
-      core.end[d] = hole.end[d];
-    }
-  }
-  rest.append(pieces);
-}
-
 class PlanVerifier {
 public:
-  PlanVerifier(func::FuncOp func, const ::spyre::Device &device) : func(func), device(device) {}
+  PlanVerifier(func::FuncOp func, PlanningModel &model)
+      : func(func), model(model), device(*model.getDevice()) {}
 
   bool run() {
     int64_t numPositions = 0;
@@ -83,7 +45,12 @@ public:
     func.walk([&](DeviceOpInterface op) { checkOp(op); });
     if (ok) {
       checkLX();
-      checkInitialised();
+      for (const UninitialisedRead &read : findUninitialisedReads(func, lives, model)) {
+        InFlightDiagnostic diag = report(read.access.op, "L3-8") << "input #" << read.access.operand
+                                                                 << " is read before it is written";
+        if (Operation *def = read.buffer.getDefiningOp())
+          diag.attachNote(def->getLoc()) << "allocated here";
+      }
     }
     return ok;
   }
@@ -162,20 +129,18 @@ private:
     StickAccess sticks = checkSticks(op);
     if (sticks.kind == StickAccess::Unreadable)
       report(op, "L2-1") << sticks.reason;
-    FailureOr<planning::DivisionProblem> problem =
-        buildDivisionProblem(op, device, device.getNumCores());
-    if (failed(problem)) {
+    const PlannedOp *planned = model.get(op);
+    if (!planned) {
       ok = false;
       return;
     }
-    spreads[op] = getDistribution(op, *problem);
-    planning::Splits splits(op.getSplits().begin(), op.getSplits().end());
-    splits.resize(problem->dims.size(), 1);
+    const planning::DivisionProblem &problem = planned->problem;
+    const planning::Splits &splits = planned->splits;
     int64_t cores = planning::getNumCores(splits);
     if (cores > device.getNumCores())
       report(op, "L3-3") << "takes " << cores << " cores; the device has " << device.getNumCores();
     int64_t reduced = 0;
-    for (auto [d, dim] : llvm::enumerate(problem->dims)) {
+    for (auto [d, dim] : llvm::enumerate(problem.dims)) {
       if (splits[d] == 1)
         continue;
       if (planning::getNumUnits(dim) % splits[d])
@@ -186,174 +151,93 @@ private:
     }
     if (reduced > 1)
       report(op, "L3-5") << "cuts " << reduced << " reduced dims; cores can combine one";
-    for (auto [i, operand] : llvm::enumerate(problem->operands)) {
+    for (auto [i, operand] : llvm::enumerate(problem.operands)) {
       int64_t span =
-          operand.isInDeviceMemory ? planning::getSpanInBytes(*problem, operand, splits) : 0;
+          operand.isInDeviceMemory ? planning::getSpanInBytes(problem, operand, splits) : 0;
       if (span > device.getSpanLimitInBytes())
         report(op, "L3-7") << "operand #" << i << " spans " << span
                            << " bytes on one core; a core reaches " << device.getSpanLimitInBytes();
     }
   }
 
+  /// Which part of \p alloc each core holds.
+  static layout::Spread getHeld(AllocOp alloc) {
+    DistributionAttr held = alloc.getDistributionAttr();
+    ArrayRef<int64_t> shape = alloc.getType().getShape();
+    int64_t stickDim = getStickDim(alloc.getType().getLayout());
+    int64_t elements = ::spyre::getElementsPerStick(alloc.getType().getLayout().getFormat());
+    layout::Spread spread;
+    spread.numCores = held.getCores();
+    for (auto [dim, slices] : llvm::enumerate(held.getSlices())) {
+      int64_t step = static_cast<int64_t>(dim) == stickDim ? elements : 1;
+      int64_t units = llvm::divideCeilSigned(shape[dim], step);
+      spread.dims.push_back({shape[dim], slices, llvm::divideCeilSigned(units, slices) * step});
+    }
+    Builder b(alloc.getContext());
+    for (int64_t core = 0; core < spread.numCores; ++core) {
+      SmallVector<Attribute> slices;
+      // The attribute's verifier has evaluated the map for each core.
+      (void)held.getMap().constantFold({b.getIndexAttr(core)}, slices);
+      for (Attribute slice : slices)
+        spread.slicesOfCore.push_back(cast<IntegerAttr>(slice).getInt());
+    }
+    return spread;
+  }
+
+  /// The first mistake of \p access of a buffer that cores hold as \p held says; empty: none.
+  std::string findMistake(const BufferAccess &access, const layout::Spread &held) {
+    const PlannedOp *planned = model.get(access.op);
+    const layout::Access &touched = planned->accesses[access.operand];
+    if (touched.isMoving())
+      return "a loop moves over an LX buffer, whose addresses are the same in every iteration; "
+             "allocate a tile inside the loop";
+    for (int64_t core = 0; core < planned->spread->numCores; ++core) {
+      std::optional<layout::Region> region = touched.getRegion(*planned->spread, core);
+      if (core >= held.numCores)
+        return "core " + std::to_string(core) + " touches an LX buffer that only " +
+               std::to_string(held.numCores) + " cores hold";
+      std::optional<layout::Region> own = held.getPoints(core);
+      if (region != own && !(region->isEmpty() && own->isEmpty()))
+        return "core " + std::to_string(core) + (access.isWrite ? " writes" : " reads") +
+               " another part of the LX buffer than it holds";
+    }
+    return "";
+  }
+
   void checkLX() {
-    Builder b(func.getContext());
     for (auto &[buffer, life] : lives) {
       auto alloc = buffer.getDefiningOp<AllocOp>();
       if (!alloc || !alloc.getDistributionAttr())
         continue;
-      DistributionAttr held = alloc.getDistributionAttr();
-      ArrayRef<int64_t> shape = alloc.getType().getShape();
-      int64_t stickDim = getStickDim(alloc.getType().getLayout());
-      int64_t elements = ::spyre::getElementsPerStick(alloc.getType().getLayout().getFormat());
+      layout::Spread held = getHeld(alloc);
+      // Most operations of a program touch their buffers alike.
+      std::set<std::pair<const PlannedOp *, unsigned>> fitting;
       for (const BufferAccess &access : life.accesses) {
-        DeviceOpInterface op = access.op;
-        AffineMap accessed = op.getMap(access.operand);
-        bool moves = false;
-        for (unsigned symbol = 0; symbol < accessed.getNumSymbols(); ++symbol)
-          moves |= accessed.isFunctionOfSymbol(symbol);
-        if (moves) {
-          InFlightDiagnostic diag =
-              report(op, "L3-6")
-              << "a loop moves over an LX buffer, whose addresses are the same in "
-                 "every iteration; allocate a tile inside the loop";
-          diag.attachNote(alloc.getLoc()) << "allocated here";
-          continue;
-        }
-        const planning::Distribution &spread = spreads.find(op)->second;
-        // Most operations of a program touch their buffers alike.
-        std::vector<int64_t> sizes(spread.splits);
-        for (const planning::DivisionDim &dim : spread.dims)
-          sizes.insert(sizes.end(), {dim.extent, dim.elementsPerStick});
-        auto key =
-            std::make_tuple(held.getAsOpaquePointer(), alloc.getType().getAsOpaquePointer(),
-                            AffineMapAttr::get(op.getMap(access.operand)).getAsOpaquePointer(),
-                            std::move(sizes), spread.kFast);
+        std::pair<const PlannedOp *, unsigned> key{model.get(access.op), access.operand};
         if (fitting.count(key))
           continue;
-        FailureOr<layout::IndexMap> map = getAccess(op, access.operand);
-        if (failed(map)) {
-          ok = false;
+        std::string mistake = findMistake(access, held);
+        if (mistake.empty()) {
+          fitting.insert(key);
           continue;
         }
-        bool allFit = true;
-        for (int64_t core = 0; core < device.getNumCores(); ++core) {
-          std::optional<planning::Region> region = planning::regionOfCore(spread, *map, core);
-          if (!region)
-            continue;
-          if (core >= held.getCores()) {
-            InFlightDiagnostic diag = report(access.op, "L3-6")
-                                      << "core " << core << " touches an LX buffer that only "
-                                      << held.getCores() << " cores hold";
-            diag.attachNote(alloc.getLoc()) << "allocated here";
-            allFit = false;
-            break;
-          }
-          SmallVector<Attribute> slices;
-          (void)held.getMap().constantFold({b.getIndexAttr(core)}, slices);
-          bool fits = true;
-          for (auto [dim, slice] : llvm::enumerate(slices)) {
-            bool inStick = static_cast<int64_t>(dim) == stickDim;
-            int64_t units = inStick ? llvm::divideCeil(shape[dim], elements) : shape[dim];
-            int64_t size =
-                llvm::divideCeil(units, held.getSlices()[dim]) * (inStick ? elements : 1);
-            int64_t begin = cast<IntegerAttr>(slice).getInt() * size;
-            fits &= region->begin[dim] == begin &&
-                    region->end[dim] == std::min(begin + size, shape[dim]);
-          }
-          if (!fits) {
-            InFlightDiagnostic diag = report(access.op, "L3-6")
-                                      << "core " << core << (access.isWrite ? " writes" : " reads")
-                                      << " another part of the LX buffer than it holds";
-            diag.attachNote(alloc.getLoc()) << "allocated here";
-            allFit = false;
-            break;
-          }
-        }
-        if (allFit && op.getLoopVariables().empty())
-          fitting.insert(std::move(key));
-      }
-    }
-  }
-
-  /// What all cores and iterations of \p access touch.
-  std::optional<Box> getTouched(BufferAccess access) {
-    std::optional<SmallVector<int64_t>> trips = getTripCounts(access.op);
-    if (!trips)
-      return std::nullopt;
-    SmallVector<int64_t> ranges(access.op.getExtents());
-    ranges.append(*trips);
-    FailureOr<layout::IndexMap> map = toIndexMap(access.op.getMap(access.operand), ranges);
-    if (failed(map) || llvm::is_contained(ranges, 0))
-      return std::nullopt;
-    Box box;
-    for (const layout::Interval &interval : layout::getRegion(*map)) {
-      box.begin.push_back(interval.min);
-      box.end.push_back(interval.max + 1);
-    }
-    // The device writes whole sticks.
-    Value buffer = access.op.getDestination();
-    if (int64_t stick = access.isWrite ? getStickDim(getLayout(buffer)) : -1; stick >= 0) {
-      int64_t whole = llvm::alignTo(box.end[stick],
-                                    ::spyre::getElementsPerStick(getLayout(buffer).getFormat()));
-      box.end[stick] = std::max(box.end[stick], std::min(whole, getShape(buffer)[stick]));
-    }
-    return box;
-  }
-
-  void checkInitialised() {
-    for (auto &[buffer, life] : lives) {
-      // Coordinates of elements of two widths cannot be compared.
-      if (llvm::any_of(buffer.getUsers(), llvm::IsaPred<ReinterpretOp>))
-        continue;
-      if (isa<BlockArgument>(buffer)) {
-        auto role = func.getArgAttrOfType<StringAttr>(cast<BlockArgument>(buffer).getArgNumber(),
-                                                      kRoleAttr);
-        if (!role || role.getValue() != "output")
-          continue;
-      }
-      SmallVector<Box> written;
-      for (const BufferAccess &access : life.accesses) {
-        std::optional<Box> box = getTouched(access);
-        if (!box)
-          continue;
-        if (access.isWrite) {
-          written.push_back(*box);
-          continue;
-        }
-        SmallVector<Box> missing{*box};
-        for (const Box &part : written) {
-          SmallVector<Box> rest;
-          for (const Box &piece : missing)
-            subtract(piece, part, rest);
-          missing = std::move(rest);
-        }
-        llvm::erase_if(missing, [](const Box &piece) { return piece.isEmpty(); });
-        if (missing.empty())
-          continue;
-        InFlightDiagnostic diag = report(access.op, "L3-8")
-                                  << "input #" << access.operand << " is read before it is written";
-        if (Operation *def = buffer.getDefiningOp())
-          diag.attachNote(def->getLoc()) << "allocated here";
-        break;
+        InFlightDiagnostic diag = report(access.op, "L3-6") << mistake;
+        diag.attachNote(alloc.getLoc()) << "allocated here";
       }
     }
   }
 
   func::FuncOp func;
+  PlanningModel &model;
   const ::spyre::Device &device;
   llvm::MapVector<Value, BufferLife> lives;
-  DenseMap<Operation *, planning::Distribution> spreads; ///< of every device operation
-  /// What has been found to fit: how a buffer is held, its type, the access map, extents
-  /// and splits.
-  std::set<std::tuple<const void *, const void *, const void *, std::vector<int64_t>, bool>>
-      fitting;
   bool ok = true;
 };
 
 struct VerifyPlanPass : mlir::spyre::impl::SpyreVerifyPlanBase<VerifyPlanPass> {
   void runOnOperation() override {
-    FailureOr<::spyre::Device> device = getDevice(getOperation());
-    if (failed(device) || !PlanVerifier(getOperation(), *device).run())
+    PlanningModel &model = getAnalysis<PlanningModel>();
+    if (failed(model.getDevice()) || !PlanVerifier(getOperation(), model).run())
       signalPassFailure();
     markAllAnalysesPreserved();
   }

@@ -1,0 +1,102 @@
+//===- Residency.cpp - What may stay in the cores' scratchpads ------------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// See the header.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Planning/Residency.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace spyre::planning {
+
+std::optional<ResidencyObstacle> findObstacle(const ResidencyValue &value) {
+  if (value.isShared)
+    return ResidencyObstacle{Obstacle::Shared};
+  auto isWrite = [](const ResidencyUse &use) { return use.isWrite; };
+  if (value.uses.empty() || !value.uses.front().isWrite ||
+      std::count_if(value.uses.begin(), value.uses.end(), isWrite) != 1)
+    return ResidencyObstacle{Obstacle::WrittenInParts};
+  if (value.hasPaddedLayout)
+    return ResidencyObstacle{Obstacle::PaddedLayout};
+  if (value.isReinterpreted)
+    return ResidencyObstacle{Obstacle::Reinterpreted};
+  for (unsigned i = 0; i < value.uses.size(); ++i) {
+    if (value.uses[i].needsDeviceMemory)
+      return ResidencyObstacle{Obstacle::DeviceMemoryOnly, i};
+    if (value.uses[i].access.isMoving())
+      return ResidencyObstacle{Obstacle::Moves, i};
+  }
+  if (!value.uses.front().access.isWhole(value.shape))
+    return ResidencyObstacle{Obstacle::PartlyWritten};
+  return std::nullopt;
+}
+
+std::optional<ResidencyObstacle>
+findObstacleInSpreads(const ResidencyValue &value,
+                      const std::vector<const layout::Spread *> &spreads, int64_t numCores) {
+  assert(spreads.size() == value.uses.size() && "a spread for every use");
+  const layout::Access &written = value.uses.front().access;
+  const layout::Spread &owner = *spreads.front();
+  // Slices of a dim that the written coordinates do not depend on are partial sums of the
+  // same elements; which core ends up with the complete ones is not public.
+  for (unsigned dim = 0; dim < owner.dims.size(); ++dim)
+    if (owner.dims[dim].numSlices > 1 &&
+        std::none_of(
+            written.map.results.begin(), written.map.results.end(),
+            [&](const layout::IndexExpr &expr) { return layout::dependsOn(expr, dim); }))
+      return ResidencyObstacle{Obstacle::SummedByCores};
+  // No access moves (findObstacle), so that one iteration stands for all.
+  std::vector<std::optional<layout::Region>> held;
+  auto start = [](const layout::Access &access) {
+    return std::vector<int64_t>(access.getNumTimes(), 0);
+  };
+  for (unsigned i = 1; i < spreads.size(); ++i) {
+    const layout::Access &read = value.uses[i].access;
+    if (read == written && *spreads[i] == owner)
+      continue;
+    for (int64_t core = 0; core < numCores; ++core) {
+      std::optional<layout::Region> wanted = read.getRegion(*spreads[i], core, start(read));
+      if (!wanted)
+        break; // the cores after it are idle, too
+      if (held.size() <= static_cast<size_t>(core))
+        held.push_back(written.getRegion(owner, core, start(written)));
+      // Just that, not more: LX addresses are those of the reader's own part.
+      if (!held[core] || !(*held[core] == *wanted))
+        return ResidencyObstacle{Obstacle::OtherPart, i, core};
+    }
+  }
+  return std::nullopt;
+}
+
+std::string describe(const ResidencyObstacle &obstacle) {
+  switch (obstacle.kind) {
+  case Obstacle::Shared:
+    return "it leaves the operations of the device";
+  case Obstacle::WrittenInParts:
+    return "it is written in parts";
+  case Obstacle::PaddedLayout:
+    return "its layout is padded";
+  case Obstacle::Reinterpreted:
+    return "it is read as elements of another width";
+  case Obstacle::DeviceMemoryOnly:
+    return "a restickify works in device memory";
+  case Obstacle::Moves:
+    return "a loop moves over it";
+  case Obstacle::PartlyWritten:
+    return "only a part of it is written";
+  case Obstacle::SummedByCores:
+    return "several cores sum it up";
+  case Obstacle::OtherPart:
+    return "core " + std::to_string(obstacle.core) + " reads another part than it writes";
+  }
+  return "";
+}
+
+} // namespace spyre::planning
