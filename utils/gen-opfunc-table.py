@@ -80,6 +80,74 @@ def array(lines, name, element, values):
     return name
 
 
+INPUTS = "xyzvw"
+
+
+class Body:
+    """A scalar body as nodes, operands first; the last is the value."""
+
+    def __init__(self, table, op):
+        self.table, self.op, self.nodes, self.known = table, op, [], {}
+        self.text = self.add(op["body"])[1]
+
+    def fail(self, why):
+        sys.exit(f"error: the body of {self.op['opFuncName']}: {why}")
+
+    def leaf(self, key, fields, text):
+        if key not in self.known:
+            self.known[key] = len(self.nodes)
+            self.nodes.append(fields)
+        return self.known[key], text
+
+    def add(self, dag):
+        """Add a dag; return the number of its node and what people read."""
+        node = self.table.resolve(dag["operator"])
+        args = dag["args"]
+        if node["name"] == "parameter":
+            name = args[0][0]
+            if name not in self.op["constants"]:
+                self.fail(f"{name} is no constant of the operation")
+            return self.leaf(
+                ("parameter", name), [("kind", "ScalarNode::Kind::Parameter"), ("name", quote(name))], name
+            )
+        if node["name"] == "number":
+            fields = [("kind", "ScalarNode::Kind::Number"), ("number", number(args[0][0]))]
+            return self.leaf(("number", args[0][0]), fields, args[0][0].removesuffix(".0"))
+        operands = [self.operand(*arg) for arg in args]
+        if node["name"] == "same":
+            return operands[0]
+        operation = node["name"] + (" " + node["predicate"] if node["predicate"] else "")
+        text = f"{operation.split('.')[-1]}({', '.join(text for _, text in operands)})"
+        numbers = [str(i) for i, _ in operands]
+        fields = [("kind", "ScalarNode::Kind::Operation"), ("name", quote(node["name"]))]
+        fields += [("predicate", quote(node["predicate"])), ("operands", numbers)]
+        return self.leaf((operation, *numbers), fields, text)
+
+    def operand(self, value, name):
+        if value is not None:
+            return self.add(value)
+        if name not in INPUTS:
+            self.fail(f"${name} is no input")
+        # The value of a reduction is what its inputs are combined to.
+        fields = [("kind", "ScalarNode::Kind::Input"), ("input", str(INPUTS.index(name)))]
+        return self.leaf(("input", name), fields, name)
+
+    def uses_only_standard_dialects(self):
+        return not any(dict(node).get("name", "").startswith('"spyreop.') for node in self.nodes)
+
+
+def number(text):
+    """A double in C++."""
+    limits = "std::numeric_limits<double>::infinity()"
+    return {"inf": limits, "-inf": "-" + limits}.get(text, text)
+
+
+def error_factor(text):
+    if text == "Unbounded":
+        return "std::numeric_limits<double>::infinity()"
+    return text if text else "std::nullopt"
+
+
 def write_table(table):
     lines = [
         "// Written by utils/gen-opfunc-table.py from OpFuncs.td. Do not edit.",
@@ -97,6 +165,12 @@ def write_table(table):
             inputs = array(lines, f"k{cpp}Form{i}", "DataFormat", [f"DataFormat::{f}" for f in form["inputFormats"]])
             forms.append(f"{{{inputs}, DataFormat::{form['outputFormat']}, DataFormat::{form['emittedAs']}}}")
         tail = table.resolve(op["producedTail"])
+        nodes = []
+        for i, node in enumerate(Body(table, op).nodes if op["specified"] else []):
+            node = dict(node)
+            if "operands" in node:
+                node["operands"] = array(lines, f"k{cpp}Node{i}", "uint8_t", node["operands"])
+            nodes.append("{" + ", ".join(f".{key} = {value}" for key, value in node.items()) + "}")
         fields = [
             ("opFunc", f"OpFunc::{cpp}"),
             ("name", quote(op["opFuncName"])),
@@ -124,10 +198,16 @@ def write_table(table):
             ("keepsNumbers", "true" if op["keepsNumbers"] else "false"),
             ("jumps", "true" if op["jumps"] else "false"),
             ("cancels", "true" if op["cancels"] else "false"),
+            ("passesInfinity", "true" if op["passesInfinity"] else "false"),
+            ("errorFactor", error_factor(op["errorFactor"])),
+            ("shiftLaw", f"ShiftLaw::{op['shiftLaw']}"),
+            ("scaleLaw", f"ScaleLaw::{op['scaleLaw']}"),
+            ("combiner", f"Combiner::{op['combiner']}"),
+            ("neutral", number(op["neutral"]) if op["neutral"] else "std::nullopt"),
             ("divisible", "true" if op["divisible"] else "false"),
             ("costClass", f"CostClass::{op['costClass']}"),
             ("ktirKind", f"KTIRKind::{op['ktirKind'][0].upper() + op['ktirKind'][1:]}"),
-            ("ktirBody", quote(op["ktirBody"])),
+            ("body", array(lines, f"k{cpp}Body", "ScalarNode", nodes)),
             ("emulatorKernel", quote(op["emulatorKernel"])),
         ]
         rows.append("    {" + ",\n     ".join(f".{key} = {value}" for key, value in fields) + "},")
@@ -146,6 +226,18 @@ def describe_forms(table, op):
             text += f" (written {form['emittedAs']})"
         texts.append(text)
     return "; ".join(texts)
+
+
+def describe_ktir(table, op):
+    if op["ktirKind"] not in ("elementwise", "reduce", "named"):
+        return op["ktirKind"]
+    text = Body(table, op).text
+    if op["combiner"] == "None":
+        return f"`{text}`"
+    combined = f"combined by {op['combiner'].lower()} from {op['neutral'].removesuffix('.0')}"
+    if op["ktirKind"] == "named":
+        return f"`{text}` {combined}"
+    return combined + (f", then `{text}`" if text != "x" else "")
 
 
 STATES = ["zero", "neg_inf", "pos_inf", "finite", "unknown"]
@@ -205,7 +297,7 @@ def write_docs(table):
                 describe_tail(table, op),
                 op["arrangementRule"],
                 op["costClass"],
-                f"`{op['ktirBody']}`" if op["ktirBody"] else op["ktirKind"],
+                describe_ktir(table, op),
             ]
             lines.append("| " + " | ".join(cells) + " |")
         lines.append("")

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
 
 using namespace spyre;
 

@@ -48,9 +48,8 @@ findObstacleInSpreads(const ResidencyValue &value,
   // same elements; which core ends up with the complete ones is not public.
   for (unsigned dim = 0; dim < owner.dims.size(); ++dim)
     if (owner.dims[dim].numSlices > 1 &&
-        std::none_of(
-            written.map.results.begin(), written.map.results.end(),
-            [&](const layout::IndexExpr &expr) { return layout::dependsOn(expr, dim); }))
+        std::none_of(written.map.results.begin(), written.map.results.end(),
+                     [&](const layout::IndexExpr &expr) { return layout::dependsOn(expr, dim); }))
       return ResidencyObstacle{Obstacle::SummedByCores};
   // No access moves (findObstacle), so that one iteration stands for all.
   std::vector<std::optional<layout::Region>> held;

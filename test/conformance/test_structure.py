@@ -6,7 +6,9 @@
 # The libraries of lib/ with what they link (the CMake files say it) and what they include.
 # A header belongs to the library of its folder. LAYERS is the order of docs/developer/
 # architecture.md: what stands in a line may use lines above it, and its own only through links.
-"""The link graph and the includes, against the order of the layers."""
+# Names of device operations stand in the OpFunc table; elsewhere its enumerators and the
+# operations' classes are used, which the compiler checks.
+"""The link graph and the includes, against the order of the layers; no names of operations in passes."""
 
 import pathlib
 import re
@@ -110,3 +112,22 @@ def test_includes_are_linked():
                 if own and other not in folders[own]:
                     wrong.append(f"{root.relative_to(ROOT) / path} includes {header}, and {own} does not link {other}")
     assert not wrong, "\n".join(sorted(set(wrong)))
+
+
+def test_passes_have_no_names_of_operations():
+    names = set()
+    for row in (ROOT / "docs" / "developer" / "opfuncs.md").read_text().splitlines():
+        if match := re.match(r"\| `(\w+)`(?: \(`spyre\.(\w+)`\))? \|", row):
+            names.update(name for name in match.groups() if name)
+    assert len(names) > 60
+    wrong = []
+    for folder in ("Dialect/Spyre/Transforms", "Conversion/SpyreToSuperDSC", "Conversion/SpyreToKTIR", "Compiler"):
+        for path in (LIB / folder).rglob("*.[ch]*"):
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                code = line.split("//")[0]
+                wrong += [
+                    f"{path.relative_to(ROOT)}:{number}: {name!r}"
+                    for name in re.findall(r'"(?:spyre\.)?(\w+)"', code)
+                    if name in names
+                ]
+    assert not wrong, "\n".join(wrong)

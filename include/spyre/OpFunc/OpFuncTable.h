@@ -116,7 +116,7 @@ enum class CostClass : uint8_t {
 
 enum class KTIRKind : uint8_t {
   Elementwise, ///< scalar operations in the body of a linalg.generic
-  Reduce,      ///< the combiner of a linalg.reduce
+  Reduce,      ///< the combiner of a linalg.reduce, then the body
   Named,       ///< a linalg operation of its own
   Copy,        ///< load and store
   Unsupported,
@@ -128,6 +128,40 @@ struct OpFuncForm {
   DataFormat output;
   /// The format that the descriptor names for the operation.
   DataFormat emittedAs;
+};
+
+/// What adding c to the first operand does to the result, in exact arithmetic.
+enum class ShiftLaw : uint8_t {
+  None,
+  Shift,      ///< it gets c more
+  ScaleByExp, ///< it is multiplied by e^c
+};
+
+/// Which operands times c > 0 make the result times c, in exact arithmetic.
+enum class ScaleLaw : uint8_t {
+  None,
+  First,
+  Each, ///< any one of them
+  All,  ///< all together
+};
+
+/// How results over parts of the reduced dims become the result over all.
+enum class Combiner : uint8_t { None, Add, Maximum, Minimum };
+
+/// A node of a scalar body.
+struct ScalarNode {
+  enum class Kind : uint8_t {
+    Input,     ///< one element of an input; of a reduction, what has been combined
+    Number,    ///< written in the body
+    Parameter, ///< a constant of the operation
+    Operation, ///< of an MLIR dialect
+  };
+  Kind kind = Kind::Input;
+  std::string_view name = {};             ///< of the operation or the constant
+  std::string_view predicate = {};        ///< of arith.cmpf
+  int64_t input = 0;                      ///< of an Input
+  double number = 0;                      ///< of a Number
+  std::span<const uint8_t> operands = {}; ///< of an Operation: nodes before it
 };
 
 struct OpFuncInfo {
@@ -160,12 +194,25 @@ struct OpFuncInfo {
   /// Each element of the result is one of an operand's, up to its sign or rounded to an
   /// integer, or zero: the operands' format holds it.
   bool keepsNumbers;
-  bool jumps;     ///< the result jumps where an operand changes by its last bit
-  bool cancels;   ///< operands of one sign leave little but their last bits
+  bool jumps;   ///< the result jumps where an operand changes by its last bit
+  bool cancels; ///< operands of one sign leave little but their last bits
+  /// The result may be an infinity that an operand is, up to its sign.
+  bool passesInfinity;
+  /// By what the relative error of the only operand is multiplied at most; infinity: there is
+  /// no bound; nothing: nothing is claimed. Without keepsNumbers one rounding is added.
+  std::optional<double> errorFactor;
+  ShiftLaw shiftLaw;
+  ScaleLaw scaleLaw;
+  Combiner combiner; ///< of a reduction or contraction
+  /// The result over nothing: with the combiner it changes nothing.
+  std::optional<double> neutral;
   bool divisible; ///< work may be divided among cores
   CostClass costClass;
   KTIRKind ktirKind;
-  std::string_view ktirBody;
+  /// What is computed of one element of each input, of the factors of a contraction before
+  /// they are combined, and of the combined value of a reduction: nodes, the last of which
+  /// is the value.
+  std::span<const ScalarNode> body;
   std::string_view emulatorKernel;
 };
 

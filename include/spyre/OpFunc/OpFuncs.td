@@ -51,6 +51,40 @@ class OpFuncTailMap<string zero, string negInf, string posInf, string finite,
 def OpFuncTailSame : OpFuncTailMap<"Zero", "NegInf", "PosInf", "Finite">;
 def OpFuncTailUnknown : OpFuncTailRule<"AlwaysUnknown">;
 
+/// A node of a scalar body: an operation of an MLIR dialect on other nodes. `predicate` is
+/// cmpf's. A body is a dag of nodes over the inputs `$x`, `$y`, `$z`, `$v`, `$w`,
+/// in the order of the operation's inputs.
+class ScalarOp<string op, string cmp = ""> {
+  string name = op;
+  string predicate = cmp;
+}
+def scalar_absf : ScalarOp<"math.absf">;
+def scalar_floor : ScalarOp<"math.floor">;
+def scalar_log : ScalarOp<"math.log">;
+def scalar_tanh : ScalarOp<"math.tanh">;
+def scalar_negf : ScalarOp<"arith.negf">;
+def scalar_addf : ScalarOp<"arith.addf">;
+def scalar_subf : ScalarOp<"arith.subf">;
+def scalar_mulf : ScalarOp<"arith.mulf">;
+def scalar_maximumf : ScalarOp<"arith.maximumf">;
+def scalar_minimumf : ScalarOp<"arith.minimumf">;
+def scalar_select : ScalarOp<"arith.select">;
+def scalar_extf : ScalarOp<"arith.extf">;
+def scalar_truncf : ScalarOp<"arith.truncf">;
+/// A truth value as the number 1 or 0.
+def scalar_uitofp : ScalarOp<"arith.uitofp">;
+foreach p = ["oeq", "une", "oge", "ogt", "ole", "olt"] in
+  def scalar_cmpf_#p : ScalarOp<"arith.cmpf", p>;
+foreach n = ["exp", "reciprocal", "rsqrt", "sigmoid", "sqrt", "gelu", "silu", "softplus", "realdiv",
+             "layernormscale", "layernormnorm"] in
+  def spyreop_#n : ScalarOp<"spyreop." # n>;
+/// The value of a constant of the operation: (parameter "clipMin").
+def parameter : ScalarOp<"parameter">;
+/// A number: (number "0.0").
+def number : ScalarOp<"number">;
+/// The input itself: (same $x).
+def same : ScalarOp<"same">;
+
 class OpFunc<string superDSCName, string categoryName> {
   /// Name in SuperDSC (opFuncName).
   string opFuncName = superDSCName;
@@ -97,13 +131,37 @@ class OpFunc<string superDSCName, string categoryName> {
   /// 1: operands of one sign cancel, so that little is left but their last bits.
   bit cancels = 0;
 
+  /// 1: where an operand is infinite, the result may be just that, up to its sign: what the
+  /// operation does is to move, choose or add up numbers.
+  bit passesInfinity = keepsNumbers;
+  /// How a relative error of the operand grows, |x f'(x) / f(x)| at most, for operations of one
+  /// operand that programs chain at 16 bits: a number, "Unbounded", or "" where nothing is
+  /// claimed. An operation that does not keep numbers adds a rounding of its own.
+  string errorFactor = "";
+
+  // Laws, in exact arithmetic, by which a loop over tiles may replace a number that all
+  // of a row depends on (the running maximum of a softmax) and mend what it has.
+  /// What adding c to the first operand does: "Shift": the result gets c more;
+  /// "ScaleByExp": it is multiplied by e^c.
+  string shiftLaw = "None";
+  /// Which operands times c > 0 make the result times c: "First", "Each" of them by itself,
+  /// "All" of them together.
+  string scaleLaw = "None";
+  /// Reductions and contractions: how results over parts of the reduced dims are put
+  /// together ("Add", "Maximum", "Minimum"), and the result over nothing, which changes
+  /// nothing. What follows the combination (the scale of a mean) is the body.
+  string combiner = "None";
+  string neutral = "";
+
   /// 1: the planner may divide the work among cores.
   bit divisible = 1;
   string costClass = "Pointwise";
-  /// How KTIR says it: "elementwise" (scalar op in a linalg.generic body),
-  /// "reduce" (combiner), "named" (a linalg operation), "copy" (load and store).
+  /// How KTIR says it: "elementwise" (scalar body of a linalg.generic), "reduce" (combiner
+  /// and neutral, then the body), "named" (a linalg operation), "copy" (load and store).
   string ktirKind = "elementwise";
-  string ktirBody = "";
+  /// What is computed of one element of each input: the result, the factor that a contraction
+  /// adds up, or what follows the combination of a reduction.
+  dag body = (same $x);
   /// Name under which the emulator registers the kernel.
   string emulatorKernel = superDSCName;
 }
@@ -118,7 +176,7 @@ class OpFuncSame<string format, int n> {
 // Unary pointwise
 //===----------------------------------------------------------------------===//
 
-class OpFuncUnary<string name, string ktir, OpFuncTailRule tail, bit hasF32 = 1>
+class OpFuncUnary<string name, dag scalar, OpFuncTailRule tail, bit hasF32 = 1>
     : OpFunc<name, "Unary"> {
   let forms = !if(hasF32,
                   [OpFuncForm<["SEN169_FP16"], "SEN169_FP16">, OpFuncForm<["IEEE_FP32"], "IEEE_FP32">],
@@ -126,72 +184,88 @@ class OpFuncUnary<string name, string ktir, OpFuncTailRule tail, bit hasF32 = 1>
   let requiredTail = ["Unknown"];
   let producedTail = tail;
   let arrangementRule = "Same";
-  let ktirBody = ktir;
+  let body = scalar;
 }
 
-def OpFunc_abs : OpFuncUnary<"abs", "math.absf", OpFuncTailMap<"Zero", "PosInf", "PosInf", "Finite">> {
+def OpFunc_abs : OpFuncUnary<"abs", (scalar_absf $x), OpFuncTailMap<"Zero", "PosInf", "PosInf", "Finite">> {
+  let errorFactor = "1";
+  let scaleLaw = "First";
   let keepsNumbers = 1;
   let meaning = "|x|";
 }
-def OpFunc_exp : OpFuncUnary<"exp", "spyreop.exp", OpFuncTailMap<"Finite", "Zero", "PosInf", "Unknown">> {
+def OpFunc_exp : OpFuncUnary<"exp", (spyreop_exp $x), OpFuncTailMap<"Finite", "Zero", "PosInf", "Unknown">> {
+  let errorFactor = "Unbounded";
+  let shiftLaw = "ScaleByExp";
   let meaning = "e^x; 0 for -inf";
   let maskTail = "NegInf";
   let notes = "with a mask of -inf on its input it leaves a zero tail (seen in softmax of unaligned rows); exp of a finite tail may overflow";
 }
-def OpFunc_floor : OpFuncUnary<"floor", "math.floor", OpFuncTailSame> {
+def OpFunc_floor : OpFuncUnary<"floor", (scalar_floor $x), OpFuncTailSame> {
   let keepsNumbers = 1;
   let jumps = 1;
   let meaning = "largest integer not above x";
 }
-def OpFunc_log : OpFuncUnary<"log", "math.log", OpFuncTailMap<"NegInf", "Unknown", "PosInf", "Unknown">, 0> {
+def OpFunc_log : OpFuncUnary<"log", (scalar_log $x), OpFuncTailMap<"NegInf", "Unknown", "PosInf", "Unknown">, 0> {
+  let errorFactor = "Unbounded";
   let meaning = "natural logarithm";
 }
-def OpFunc_neg : OpFuncUnary<"neg", "arith.negf", OpFuncTailMap<"Zero", "PosInf", "NegInf", "Finite">> {
+def OpFunc_neg : OpFuncUnary<"neg", (scalar_negf $x), OpFuncTailMap<"Zero", "PosInf", "NegInf", "Finite">> {
+  let errorFactor = "1";
+  let scaleLaw = "First";
   let keepsNumbers = 1;
   let meaning = "-x";
 }
-def OpFunc_reciprocal : OpFuncUnary<"reciprocal", "spyreop.reciprocal",
+def OpFunc_reciprocal : OpFuncUnary<"reciprocal", (spyreop_reciprocal $x),
                                     OpFuncTailMap<"Unknown", "Zero", "Zero", "Unknown">> {
+  let errorFactor = "1";
   let meaning = "1/x";
   let notes = "the sign of 1/0 is the zero's, so a zero tail gives no single infinity";
 }
-def OpFunc_relufwd : OpFuncUnary<"relufwd", "arith.maximumf", OpFuncTailMap<"Zero", "Zero", "PosInf", "Finite">> {
+def OpFunc_relufwd : OpFuncUnary<"relufwd", (scalar_maximumf $x, (number "0.0")), OpFuncTailMap<"Zero", "Zero", "PosInf", "Finite">> {
+  let errorFactor = "1";
+  let scaleLaw = "First";
   let keepsNumbers = 1;
   let meaning = "max(x, 0)";
 }
-def OpFunc_rsqrt : OpFuncUnary<"rsqrt", "spyreop.rsqrt", OpFuncTailMap<"Unknown", "Unknown", "Zero", "Unknown">> {
+def OpFunc_rsqrt : OpFuncUnary<"rsqrt", (spyreop_rsqrt $x), OpFuncTailMap<"Unknown", "Unknown", "Zero", "Unknown">> {
+  let errorFactor = "0.5";
   let meaning = "1/sqrt(x)";
 }
-def OpFunc_sigmoid : OpFuncUnary<"sigmoid", "spyreop.sigmoid", OpFuncTailMap<"Finite", "Zero", "Finite", "Finite">> {
+def OpFunc_sigmoid : OpFuncUnary<"sigmoid", (spyreop_sigmoid $x), OpFuncTailMap<"Finite", "Zero", "Finite", "Finite">> {
+  let errorFactor = "Unbounded";
   let meaning = "1/(1 + e^-x)";
 }
-def OpFunc_sqrt : OpFuncUnary<"sqrt", "spyreop.sqrt", OpFuncTailMap<"Zero", "Unknown", "PosInf", "Unknown">> {
+def OpFunc_sqrt : OpFuncUnary<"sqrt", (spyreop_sqrt $x), OpFuncTailMap<"Zero", "Unknown", "PosInf", "Unknown">> {
+  let errorFactor = "0.5";
   let meaning = "square root";
 }
-def OpFunc_tanh : OpFuncUnary<"tanh", "math.tanh", OpFuncTailMap<"Zero", "Finite", "Finite", "Finite">, 0> {
+def OpFunc_tanh : OpFuncUnary<"tanh", (scalar_tanh $x), OpFuncTailMap<"Zero", "Finite", "Finite", "Finite">, 0> {
+  let errorFactor = "1";
   let meaning = "hyperbolic tangent";
 }
-def OpFunc_gelufwd : OpFuncUnary<"gelufwd", "spyreop.gelu", OpFuncTailMap<"Zero", "Unknown", "PosInf", "Finite">, 0> {
+def OpFunc_gelufwd : OpFuncUnary<"gelufwd", (spyreop_gelu $x), OpFuncTailMap<"Zero", "Unknown", "PosInf", "Finite">, 0> {
   let meaning = "x/2 * (1 + erf(x/sqrt(2)))";
   let notes = "no public text says which form; the erf form is ours";
 }
-def OpFunc_silu : OpFuncUnary<"silu", "spyreop.silu", OpFuncTailMap<"Zero", "Unknown", "PosInf", "Finite">, 0> {
+def OpFunc_silu : OpFuncUnary<"silu", (spyreop_silu $x), OpFuncTailMap<"Zero", "Unknown", "PosInf", "Finite">, 0> {
   let meaning = "x * sigmoid(x)";
 }
-def OpFunc_clip : OpFuncUnary<"clip", "arith.maximumf, arith.minimumf",
+def OpFunc_clip : OpFuncUnary<"clip", (scalar_minimumf (scalar_maximumf $x, (parameter "clipMin")), (parameter "clipMax")),
                               OpFuncTailMap<"Finite", "Unknown", "Unknown", "Finite">, 0> {
   let keepsNumbers = 1;
   let meaning = "min(max(x, clipMin), clipMax)";
   let constants = ["clipMin", "clipMax"];
   let notes = "a zero tail becomes whichever bound is nearer to zero";
 }
-def OpFunc_softplus : OpFuncUnary<"softplus", "spyreop.softplus",
+def OpFunc_softplus : OpFuncUnary<"softplus", (spyreop_softplus $x),
                                   OpFuncTailMap<"Finite", "Zero", "PosInf", "Finite">, 0> {
   let meaning = "log(1 + e^(beta x)); beta x where beta x > threshold";
   let constants = ["softplusBeta", "softplusThresh"];
   let notes = "the device leaves out PyTorch's division by beta; that it does so above the threshold, too, is ours: programs use beta 1 only";
 }
-def OpFunc_identity : OpFuncUnary<"identity", "", OpFuncTailSame> {
+def OpFunc_identity : OpFuncUnary<"identity", (same $x), OpFuncTailSame> {
+  let shiftLaw = "Shift";
+  let scaleLaw = "First";
   let keepsNumbers = 1;
   let meaning = "x: copies, broadcasts, transfers into LX, gathers (with an index tensor)";
   let category = "DataMovement";
@@ -211,7 +285,7 @@ def OpFunc_identity : OpFuncUnary<"identity", "", OpFuncTailSame> {
 // Broadcast pointwise
 //===----------------------------------------------------------------------===//
 
-class OpFuncBroadcast<string name, int n, string ktir, OpFuncTailRule tail, bit hasF32 = 1>
+class OpFuncBroadcast<string name, int n, dag scalar, OpFuncTailRule tail, bit hasF32 = 1>
     : OpFunc<name, "Broadcast"> {
   let numInputs = n;
   let forms = !if(hasF32, [OpFuncSame<"SEN169_FP16", n>.form, OpFuncSame<"IEEE_FP32", n>.form],
@@ -219,28 +293,42 @@ class OpFuncBroadcast<string name, int n, string ktir, OpFuncTailRule tail, bit 
   let requiredTail = !listsplat("Unknown", n);
   let producedTail = tail;
   let arrangementRule = "Same";
-  let ktirBody = ktir;
+  let body = scalar;
 }
 
-def OpFunc_add : OpFuncBroadcast<"add", 2, "arith.addf", OpFuncTailRule<"Add">> { let meaning = "x + y"; }
-def OpFunc_sub : OpFuncBroadcast<"sub", 2, "arith.subf", OpFuncTailRule<"Sub">> { let cancels = 1; let meaning = "x - y"; }
-def OpFunc_mul : OpFuncBroadcast<"mul", 2, "arith.mulf", OpFuncTailRule<"Mul">> {
+def OpFunc_add : OpFuncBroadcast<"add", 2, (scalar_addf $x, $y), OpFuncTailRule<"Add">> {
+  let passesInfinity = 1;
+  let shiftLaw = "Shift";
+  let scaleLaw = "All";
+  let meaning = "x + y";
+}
+def OpFunc_sub : OpFuncBroadcast<"sub", 2, (scalar_subf $x, $y), OpFuncTailRule<"Sub">> {
+  let passesInfinity = 1;
+  let shiftLaw = "Shift";
+  let scaleLaw = "All";
+  let cancels = 1; let meaning = "x - y";
+}
+def OpFunc_mul : OpFuncBroadcast<"mul", 2, (scalar_mulf $x, $y), OpFuncTailRule<"Mul">> {
+  let scaleLaw = "Each";
   let meaning = "x * y; also square and logical and";
 }
-def OpFunc_realdiv : OpFuncBroadcast<"realdiv", 2, "spyreop.realdiv", OpFuncTailRule<"Div">> {
+def OpFunc_realdiv : OpFuncBroadcast<"realdiv", 2, (spyreop_realdiv $x, $y), OpFuncTailRule<"Div">> {
+  let scaleLaw = "First";
   let meaning = "x / y";
 }
-def OpFunc_maximum : OpFuncBroadcast<"maximum", 2, "arith.maximumf", OpFuncTailRule<"Maximum">> {
+def OpFunc_maximum : OpFuncBroadcast<"maximum", 2, (scalar_maximumf $x, $y), OpFuncTailRule<"Maximum">> {
+  let scaleLaw = "All";
   let keepsNumbers = 1;
   let meaning = "the larger of x and y";
 }
-def OpFunc_minimum : OpFuncBroadcast<"minimum", 2, "arith.minimumf", OpFuncTailRule<"Minimum">> {
+def OpFunc_minimum : OpFuncBroadcast<"minimum", 2, (scalar_minimumf $x, $y), OpFuncTailRule<"Minimum">> {
+  let scaleLaw = "All";
   let keepsNumbers = 1;
   let meaning = "the smaller of x and y";
 }
 
 class OpFuncCompare<string name, string predicate, string onZeros, string text>
-    : OpFuncBroadcast<name, 2, "arith.cmpf " # predicate, OpFuncTailRule<"Compare" # onZeros>, 0> {
+    : OpFuncBroadcast<name, 2, (scalar_uitofp (!cast<ScalarOp>("scalar_cmpf_" # predicate) $x, $y)), OpFuncTailRule<"Compare" # onZeros>, 0> {
   let meaning = "1 where " # text # ", else 0";
   let notes = "the result is a truth value in a 16-bit lane";
   let jumps = 1;
@@ -252,7 +340,8 @@ def OpFunc_greaterthan : OpFuncCompare<"greaterthan", "ogt", "False", "x > y">;
 def OpFunc_lesserequal : OpFuncCompare<"lesserequal", "ole", "True", "x <= y">;
 def OpFunc_lesserthan : OpFuncCompare<"lesserthan", "olt", "False", "x < y">;
 
-def OpFunc_where3 : OpFuncBroadcast<"where3", 3, "arith.select", OpFuncTailRule<"Select">> {
+def OpFunc_where3 : OpFuncBroadcast<"where3", 3, (scalar_select (scalar_cmpf_une $x, (number "0.0")), $y, $z), OpFuncTailRule<"Select">> {
+  let scaleLaw = "All";
   let keepsNumbers = 1;
   let meaning = "y where x is not 0, else z";
   let notes = "the reference's table refuses f32 by mistake (reference, section 6, fault 8); its programs use it";
@@ -262,59 +351,81 @@ def OpFunc_where3 : OpFuncBroadcast<"where3", 3, "arith.select", OpFuncTailRule<
 // Reductions
 //===----------------------------------------------------------------------===//
 
-class OpFuncReduction<string name, string ktir, string neutral, string text>
+/// A combination of partial results, the number that changes nothing, and the tail that holds
+/// it.
+class OpFuncCombiner<string combination, string number, string state> {
+  string name = combination;
+  string neutral = number;
+  string tail = state;
+}
+def CombineAdd : OpFuncCombiner<"Add", "0.0", "Zero">;
+def CombineMaximum : OpFuncCombiner<"Maximum", "-inf", "NegInf">;
+def CombineMinimum : OpFuncCombiner<"Minimum", "inf", "PosInf">;
+
+class OpFuncReduction<string name, OpFuncCombiner combination, string text>
     : OpFunc<name, "Reduction"> {
   let meaning = text;
   let outputIsInput = 1;
   let forms = [OpFuncForm<["SEN169_FP16"], "SEN169_FP16">, OpFuncForm<["IEEE_FP32"], "IEEE_FP32">];
   let stickRule = "StickReduction";
-  let requiredTail = [neutral];
-  let maskTail = neutral;
+  let combiner = combination.name;
+  let neutral = combination.neutral;
+  let scaleLaw = "First";
+  let requiredTail = [combination.tail];
+  let maskTail = combination.tail;
   let arrangementRule = "StickReduction";
   let costClass = "StickReduction";
   let ktirKind = "reduce";
-  let ktirBody = ktir;
 }
 /// The form with the stick dim kept: lanes stay apart, so the tail of the input
 /// does not matter and passes through the combination.
-class OpFuncNonStick<string base, string ktir, OpFuncTailRule tail, string text>
-    : OpFuncReduction<base # "nonstick", ktir, "Unknown", text> {
+class OpFuncNonStick<string base, OpFuncCombiner combination, OpFuncTailRule tail, string text>
+    : OpFuncReduction<base # "nonstick", combination, text> {
   let baseName = base;
   let stickRule = "NonStickReduction";
+  let requiredTail = ["Unknown"];
   let maskTail = "";
   let producedTail = tail;
   let arrangementRule = "Same";
   let costClass = "RowReduction";
 }
 
-def OpFunc_sum : OpFuncReduction<"sum", "arith.addf", "Zero", "sum over dims that include the stick dim">;
-def OpFunc_sumnonstick : OpFuncNonStick<"sum", "arith.addf", OpFuncTailMap<"Zero", "NegInf", "PosInf", "Unknown">,
+def OpFunc_sum : OpFuncReduction<"sum", CombineAdd, "sum over dims that include the stick dim">;
+def OpFunc_sumnonstick : OpFuncNonStick<"sum", CombineAdd, OpFuncTailMap<"Zero", "NegInf", "PosInf", "Unknown">,
                                         "sum over dims that exclude the stick dim">;
-def OpFunc_max : OpFuncReduction<"max", "arith.maximumf", "NegInf", "maximum over dims that include the stick dim"> {
+def OpFunc_max : OpFuncReduction<"max", CombineMaximum, "maximum over dims that include the stick dim"> {
+  let shiftLaw = "Shift";
   let keepsNumbers = 1;
 }
-def OpFunc_maxnonstick : OpFuncNonStick<"max", "arith.maximumf", OpFuncTailSame,
+def OpFunc_maxnonstick : OpFuncNonStick<"max", CombineMaximum, OpFuncTailSame,
                                         "maximum over dims that exclude the stick dim"> {
+  let shiftLaw = "Shift";
   let keepsNumbers = 1;
 }
-def OpFunc_min : OpFuncReduction<"min", "arith.minimumf", "PosInf", "minimum over dims that include the stick dim"> {
+def OpFunc_min : OpFuncReduction<"min", CombineMinimum, "minimum over dims that include the stick dim"> {
+  let shiftLaw = "Shift";
   let keepsNumbers = 1;
 }
-def OpFunc_minnonstick : OpFuncNonStick<"min", "arith.minimumf", OpFuncTailSame,
+def OpFunc_minnonstick : OpFuncNonStick<"min", CombineMinimum, OpFuncTailSame,
                                         "minimum over dims that exclude the stick dim"> {
+  let shiftLaw = "Shift";
   let keepsNumbers = 1;
 }
-def OpFunc_mean : OpFuncReduction<"mean", "arith.addf, arith.mulf", "Zero",
+def OpFunc_mean : OpFuncReduction<"mean", CombineAdd,
                                   "scaling_factor * sum over dims that include the stick dim"> {
+  let body = (scalar_mulf $x, (parameter "scaling_factor"));
   let constants = ["scaling_factor"];
 }
-def OpFunc_meannonstick : OpFuncNonStick<"mean", "arith.addf, arith.mulf",
+def OpFunc_meannonstick : OpFuncNonStick<"mean", CombineAdd,
                                          OpFuncTailMap<"Zero", "Unknown", "Unknown", "Unknown">,
                                          "scaling_factor * sum over dims that exclude the stick dim"> {
+  let body = (scalar_mulf $x, (parameter "scaling_factor"));
   let constants = ["scaling_factor"];
 }
-def OpFunc_exx2 : OpFuncReduction<"exx2", "spyreop.exx2", "Zero",
+def OpFunc_exx2 : OpFuncReduction<"exx2", CombineAdd,
     "lane 0 = exx2scale * sum x (0 if useZeroMean), lane 1 = exx2scale * sum x^2"> {
+  let ktirKind = "unsupported";
+  let scaleLaw = "None";
   let constants = ["exx2scale", "useZeroMean"];
   let arrangementRule = "ProducesExx2";
   let notes = "no public text gives the meaning; accumulated in f32, two values a stick in the op's format: in 16 bits it fails where |mean| > deviation";
@@ -331,7 +442,7 @@ def OpFunc_layernormscale : OpFunc<"layernormscale", "Normalisation"> {
   let stickRule = "Normalisation";
   let requiredTail = ["Unknown"];
   let arrangementRule = "FromExx2";
-  let ktirBody = "spyreop.layernormscale";
+  let body = (spyreop_layernormscale $x);
   let notes = "the scale of its input's stick dim is -2; no public text gives the meaning";
 }
 def OpFunc_layernormnorm : OpFunc<"layernormnorm", "Normalisation"> {
@@ -342,7 +453,7 @@ def OpFunc_layernormnorm : OpFunc<"layernormnorm", "Normalisation"> {
   let requiredTail = !listsplat("Unknown", 5);
   let producedTail = OpFuncTailRule<"LayerNorm">;
   let arrangementRule = "LayerNorm";
-  let ktirBody = "spyreop.layernormnorm";
+  let body = (spyreop_layernormnorm $x, $y, $z, $v, $w);
 }
 
 //===----------------------------------------------------------------------===//
@@ -376,7 +487,10 @@ class OpFuncMatmul<string name, string input> : OpFunc<name, "Batchmatmul"> {
   let producedTail = OpFuncTailRule<"Matmul">;
   let costClass = "Matmul";
   let ktirKind = "named";
-  let ktirBody = "linalg.batch_matmul";
+  let combiner = CombineAdd.name;
+  let neutral = CombineAdd.neutral;
+  let scaleLaw = "Each";
+  let body = (scalar_mulf $x, $y);
 }
 def OpFunc_batchmatmul : OpFuncMatmul<"batchmatmul", "SEN169_FP16"> {
   let meaning = "sum over k of x * y, accumulated wider than 16 bits and rounded once";
@@ -401,28 +515,32 @@ class OpFuncCast<string name, string input, string result, string arrangement, O
   let producedTail = tail;
   let arrangementRule = arrangement;
   let costClass = "Cast";
+  let passesInfinity = 1;
 }
 def OpFunc_dl16tofp32 : OpFuncCast<"dl16tofp32", "SEN169_FP16", "IEEE_FP32", "Widen", OpFuncTailSame> {
   let meaning = "the same value in f32";
-  let ktirBody = "arith.extf";
+  let body = (scalar_extf $x);
   let notes = "staggers the elements of a stick, or undoes the stagger of fp32todl16";
 }
 def OpFunc_fp32todl16 : OpFuncCast<"fp32todl16", "IEEE_FP32", "SEN169_FP16", "Narrow", OpFuncTailSame> {
   let meaning = "rounded once to DL16; a finite value saturates";
-  let ktirBody = "arith.truncf";
+  let body = (scalar_truncf $x);
   let notes = "undoes the stagger of dl16tofp32";
 }
 def OpFunc_fp8todl16 : OpFuncCast<"fp8todl16", "SEN143_FP8", "SEN169_FP16", "WidenFP8", OpFuncTailSame> {
   let meaning = "the same value in DL16";
-  let ktirBody = "arith.extf";
+  let body = (scalar_extf $x);
 }
 def OpFunc_qfp8ch : OpFuncCast<"qfp8ch", "SEN169_FP16", "SEN143_FP8", "QuantiseFP8Ch",
                                OpFuncTailMap<"Zero", "Unknown", "Unknown", "Unknown">> {
   let meaning = "rounded to fp8 1-4-3, per channel";
-  let ktirBody = "arith.truncf";
+  let body = (scalar_truncf $x);
   let notes = "leaves the elements interleaved (arrangement qfp8ch)";
 }
 def OpFunc_ReStickifyOpHBM : OpFunc<"ReStickifyOpHBM", "DataMovement"> {
+  let passesInfinity = 1;
+  let shiftLaw = "Shift";
+  let scaleLaw = "First";
   let mnemonic = "restickify";
   let cppName = "Restickify";
   let meaning = "x with another dim in the stick";
@@ -484,6 +602,9 @@ foreach f = ["csqint4", "csqint4wt", "csqint8ch", "csqint8mb", "csqint8wt", "qfp
 //===----------------------------------------------------------------------===//
 
 def OpFunc_shuffle : OpFunc<"shuffle", "DataMovement"> {
+  let passesInfinity = 1;
+  let shiftLaw = "Shift";
+  let scaleLaw = "First";
   let meaning = "x from one division among the cores' LX to another";
   let forms = [OpFuncForm<["SEN169_FP16"], "SEN169_FP16">];
   let requiredTail = ["Unknown"];

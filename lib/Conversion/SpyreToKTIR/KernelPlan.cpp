@@ -103,28 +103,20 @@ private:
 
 bool OperationPlanner::isUnsupported() {
   const ::spyre::OpFuncInfo &info = *result.info;
-  StringRef body(info.ktirBody.data(), info.ktirBody.size());
   bool isKnown = true;
-  if (info.opFunc == ::spyre::OpFunc::Batchmatmul || info.opFunc == ::spyre::OpFunc::Identity)
-    isKnown = true;
-  else if (info.category == ::spyre::OpCategory::Reduction)
-    isKnown = refuse("reductions are not emitted yet");
-  else if (info.ktirKind != ::spyre::KTIRKind::Elementwise ||
-           (info.category != ::spyre::OpCategory::Unary &&
-            info.category != ::spyre::OpCategory::Broadcast))
-    isKnown = refuse("operations of this kind are not emitted yet");
-  else if (body.starts_with("spyreop."))
-    isKnown = refuse("its body '" + body.str() + "' needs the dialect spyreop, which is not there");
-  else if (!info.constants.empty())
-    isKnown = refuse("operations with constants are not emitted yet");
-  else {
-    // A body is emitted as it stands in the table if it is one operation on the
-    // inputs alone.
-    auto name = RegisteredOperationName::lookup(body, result.op->getContext());
-    bool fits = name && ((info.numInputs == 1 && name->hasTrait<OpTrait::OneOperand>()) ||
-                         (info.numInputs == 2 && name->hasTrait<OpTrait::NOperands<2>::Impl>()));
-    if (!fits)
-      isKnown = refuse("its body '" + body.str() + "' is more than one operation on its inputs");
+  if (info.opFunc != ::spyre::OpFunc::Batchmatmul && info.opFunc != ::spyre::OpFunc::Identity) {
+    if (info.category == ::spyre::OpCategory::Reduction)
+      isKnown = refuse("reductions are not emitted yet");
+    else if (info.ktirKind != ::spyre::KTIRKind::Elementwise ||
+             (info.category != ::spyre::OpCategory::Unary &&
+              info.category != ::spyre::OpCategory::Broadcast))
+      isKnown = refuse("operations of this kind are not emitted yet");
+  }
+  for (const ::spyre::ScalarNode &node : info.body) {
+    StringRef name(node.name.data(), node.name.size());
+    if (isKnown && node.kind == ::spyre::ScalarNode::Kind::Operation &&
+        !RegisteredOperationName::lookup(name, result.op->getContext()))
+      isKnown = refuse("its body '" + name.str() + "' needs a dialect that is not there");
   }
   if (isKnown && !result.op.getLoopVariables().empty())
     isKnown = refuse("operations that move with a loop are not emitted yet");

@@ -282,6 +282,46 @@ Value KernelEmitter::emitContraction(const KernelOp &op) {
       .getResult(0);
 }
 
+/// The scalar body of \p op on \p inputs, as the OpFunc table has it.
+static Value emitBody(OpBuilder &b, Location loc, const KernelOp &op, ValueRange inputs) {
+  DeviceOpInterface device = op.op;
+  DictionaryAttr constants = device.getConstantsAttr();
+  auto makeNumber = [&](double number) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getFloatAttr(op.elementType, number));
+  };
+  SmallVector<Value> values;
+  for (const ::spyre::ScalarNode &node : op.info->body) {
+    StringRef name(node.name.data(), node.name.size());
+    switch (node.kind) {
+    case ::spyre::ScalarNode::Kind::Input:
+      values.push_back(inputs[node.input]);
+      break;
+    case ::spyre::ScalarNode::Kind::Number:
+      values.push_back(makeNumber(node.number));
+      break;
+    case ::spyre::ScalarNode::Kind::Parameter:
+      // The operation's verifier has seen that it is there.
+      values.push_back(makeNumber(constants.getAs<FloatAttr>(name).getValueAsDouble()));
+      break;
+    case ::spyre::ScalarNode::Kind::Operation: {
+      OperationState state(loc, name);
+      for (uint8_t operand : node.operands)
+        state.addOperands(values[operand]);
+      state.addTypes(op.elementType);
+      if (!node.predicate.empty()) {
+        auto predicate =
+            arith::symbolizeCmpFPredicate(StringRef(node.predicate.data(), node.predicate.size()));
+        state.addAttribute("predicate", arith::CmpFPredicateAttr::get(b.getContext(), *predicate));
+        state.types = {b.getI1Type()};
+      }
+      values.push_back(b.create(state)->getResult(0));
+      break;
+    }
+    }
+  }
+  return values.back();
+}
+
 void KernelEmitter::emitTile(const KernelOp &op) {
   unsigned output = op.operands.size() - 1;
   Value result;
@@ -295,22 +335,17 @@ void KernelEmitter::emitTile(const KernelOp &op) {
       maps.push_back(getIndexing(op, i));
     }
     maps.push_back(getIndexing(op, output));
-    StringRef body(op.info->ktirBody.data(), op.info->ktirBody.size());
-    if (body.empty() && maps[0] == maps[1]) {
+    // An input by itself: a copy, or a broadcast.
+    bool isSame = op.info->body.size() == 1;
+    if (isSame && maps[0] == maps[1]) {
       result = inputs[0];
     } else {
       Value empty = tensor::EmptyOp::create(b, loc, getTileShape(op, output), op.elementType);
       SmallVector<utils::IteratorType> iterators(op.parts.size(), utils::IteratorType::parallel);
       result = linalg::GenericOp::create(b, loc, empty.getType(), inputs, empty, maps, iterators,
                                          [&](OpBuilder &inner, Location at, ValueRange args) {
-                                           Value value = args[0];
-                                           if (!body.empty()) {
-                                             OperationState state(at, body);
-                                             state.addOperands(args.drop_back());
-                                             state.addTypes(op.elementType);
-                                             value = inner.create(state)->getResult(0);
-                                           }
-                                           linalg::YieldOp::create(inner, at, value);
+                                           linalg::YieldOp::create(inner, at,
+                                                                   emitBody(inner, at, op, args));
                                          })
                    .getResult(0);
     }

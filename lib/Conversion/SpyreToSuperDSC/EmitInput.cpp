@@ -78,7 +78,7 @@ static void exposeUnitStick(sdsc::EmitOperand &operand) {
 /// stick and one into it in every restickify. Where that dim has extent 1 it is
 /// still there, padded to a stick.
 static void keepUnitDims(DeviceOpInterface op, sdsc::EmitOp &emit) {
-  bool restickify = emit.opFunc == "ReStickifyOpHBM";
+  bool restickify = op.getOpFunc() == ::spyre::OpFunc::Restickify;
   bool matmul = !restickify && emit.isReduction && emit.operands.size() == 3;
   if (!restickify && !matmul)
     return;
@@ -256,7 +256,7 @@ FailureOr<sdsc::EmitOp> mlir::spyre::buildEmitOp(DeviceOpInterface op, ArrayRef<
       operand.space = sdsc::Space::HBM;
     }
     operand.addressInBytes = base->offsetInBytes;
-    if (emit.opFunc == "shuffle" && failed(addOwnDivision(op, i, value, operand)))
+    if (op.getOpFunc() == ::spyre::OpFunc::Shuffle && failed(addOwnDivision(op, i, value, operand)))
       return failure();
     emit.operands.push_back(std::move(operand));
   }

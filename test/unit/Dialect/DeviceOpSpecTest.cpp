@@ -53,7 +53,7 @@ protected:
     AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1),
                s0 = b.getAffineSymbolExpr(0);
     DeviceOpSpec spec;
-    spec.opFunc = info.name;
+    spec.opFunc = info.opFunc;
     for (int64_t i = 0; i <= info.numInputs; ++i) { // one more: the index
       spec.inputs.push_back(values[i]);
       spec.maps.push_back(getMap({d0 + s0 * 4, d1 + i}));
@@ -91,7 +91,7 @@ protected:
   void forAll(const std::function<void(DeviceOpInterface)> &test) {
     int count = 0;
     for (const ::spyre::OpFuncInfo &info : ::spyre::getOpFuncTable())
-      if (info.specified && !getOperationName(info.name).empty()) {
+      if (info.specified && !getOperationName(info.opFunc).empty()) {
         DeviceOpInterface op = buildFull(info);
         EXPECT_EQ(op.getOpFunc(), info.opFunc);
         EXPECT_EQ(&op.getInfo(), &info);

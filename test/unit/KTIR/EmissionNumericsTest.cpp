@@ -317,6 +317,29 @@ TEST_F(EmissionNumerics, ResidentIntermediate) {
         });
 }
 
+TEST_F(EmissionNumerics, BodiesOfSeveralOperations) {
+  // where(relu(x) >= clip(y, -1, 2), clip(y, -1, 2), x)
+  check(R"(
+    !h = !spyre.buffer<64x130xf16, #spyre.layout<[3, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+    func.func @main(%x: !h, %y: !h, %o: !h {spyre.role = "output"}) {
+      %r = spyre.alloc pool(0) : !h
+      %c = spyre.alloc pool(24576) : !h
+      %t = spyre.alloc pool(49152) : !h
+      spyre.relufwd (d0 = 64 / 8, d1 = 130) ins(%x[d0, d1]) outs(%r[d0, d1]) : !h -> !h
+      spyre.clip (d0 = 64 / 8, d1 = 130) ins(%y[d0, d1]) outs(%c[d0, d1])
+        constants {clipMax = 2.0, clipMin = -1.0} : !h -> !h
+      spyre.greaterequal (d0 = 64 / 8, d1 = 130) ins(%r[d0, d1], %c[d0, d1]) outs(%t[d0, d1])
+        : !h, !h -> !h
+      spyre.where3 (d0 = 64 / 8, d1 = 130) ins(%t[d0, d1], %c[d0, d1], %x[d0, d1]) outs(%o[d0, d1])
+        : !h, !h, !h -> !h
+      return
+    })",
+        -1, [](const std::vector<Array> &arrays, const std::vector<int64_t> &point) {
+          float x = arrays[0].at(point), c = std::clamp(arrays[1].at(point), -1.0f, 2.0f);
+          return std::max(x, 0.0f) >= c ? c : x;
+        });
+}
+
 TEST_F(EmissionNumerics, PoolAndIdleCores) {
   // -|x|, then its two halves: the last operation has more cores than the others.
   check(R"(

@@ -23,6 +23,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 
 using namespace mlir;
@@ -291,32 +292,71 @@ private:
     std::memcpy(place, &value, sizeof(value));
   }
 
-  /// One scalar operation of a body: a function of two slots.
+  /// One scalar operation of a body: a function of up to three slots. Truth values are 1
+  /// and 0.
   struct Step {
-    float (*apply)(float, float);
-    size_t a, b, result;
+    std::function<float(float, float, float)> apply;
+    size_t a, b, c, result;
     bool isRounded; ///< to DL16
   };
+
+  static std::function<float(float, float, float)> getComparison(arith::CmpFPredicate predicate) {
+    switch (predicate) {
+    case arith::CmpFPredicate::OEQ:
+      return [](float a, float b, float) { return float(a == b); };
+    case arith::CmpFPredicate::UNE:
+      return [](float a, float b, float) { return float(a != b); };
+    case arith::CmpFPredicate::OGE:
+      return [](float a, float b, float) { return float(a >= b); };
+    case arith::CmpFPredicate::OGT:
+      return [](float a, float b, float) { return float(a > b); };
+    case arith::CmpFPredicate::OLE:
+      return [](float a, float b, float) { return float(a <= b); };
+    case arith::CmpFPredicate::OLT:
+      return [](float a, float b, float) { return float(a < b); };
+    default:
+      return nullptr;
+    }
+  }
 
   bool compile(linalg::GenericOp op, std::vector<Step> &steps, DenseMap<Value, size_t> &slots) {
     for (Value argument : op.getBody()->getArguments())
       slots.try_emplace(argument, slots.size());
     for (Operation &inner : op.getBody()->without_terminator()) {
       Step step;
-      step.a = slots.lookup(inner.getOperand(0));
-      step.b = inner.getNumOperands() > 1 ? slots.lookup(inner.getOperand(1)) : step.a;
+      auto slotOf = [&](unsigned i) {
+        return i < inner.getNumOperands() ? slots.lookup(inner.getOperand(i)) : 0;
+      };
+      step.a = slotOf(0);
+      step.b = slotOf(1);
+      step.c = slotOf(2);
       if (isa<arith::AddFOp>(inner))
-        step.apply = [](float a, float b) { return a + b; };
+        step.apply = [](float a, float b, float) { return a + b; };
       else if (isa<arith::MulFOp>(inner))
-        step.apply = [](float a, float b) { return a * b; };
+        step.apply = [](float a, float b, float) { return a * b; };
       else if (isa<arith::MaximumFOp>(inner))
-        step.apply = [](float a, float b) { return std::isnan(a) || a > b ? a : b; };
+        step.apply = [](float a, float b, float) { return std::isnan(a) || a > b ? a : b; };
+      else if (isa<arith::MinimumFOp>(inner))
+        step.apply = [](float a, float b, float) { return std::isnan(a) || a < b ? a : b; };
+      else if (isa<arith::SubFOp>(inner))
+        step.apply = [](float a, float b, float) { return a - b; };
+      else if (auto constant = dyn_cast<arith::ConstantOp>(inner))
+        step.apply =
+            [number = static_cast<float>(cast<FloatAttr>(constant.getValue()).getValueAsDouble())](
+                float, float, float) { return number; };
+      else if (auto compare = dyn_cast<arith::CmpFOp>(inner)) {
+        if (!(step.apply = getComparison(compare.getPredicate())))
+          return fail(inner, "a comparison that is not known here");
+      } else if (isa<arith::SelectOp>(inner))
+        step.apply = [](float a, float b, float c) { return a != 0 ? b : c; };
+      else if (isa<arith::UIToFPOp>(inner))
+        step.apply = [](float a, float, float) { return a; };
       else if (isa<arith::NegFOp>(inner))
-        step.apply = [](float a, float) { return -a; };
+        step.apply = [](float a, float, float) { return -a; };
       else if (isa<math::AbsFOp>(inner))
-        step.apply = [](float a, float) { return std::fabs(a); };
+        step.apply = [](float a, float, float) { return std::fabs(a); };
       else if (isa<arith::ExtFOp, arith::TruncFOp>(inner))
-        step.apply = [](float a, float) { return a; };
+        step.apply = [](float a, float, float) { return a; };
       else
         return fail(inner, "not known here");
       step.isRounded = inner.getResult(0).getType().isF16();
@@ -366,7 +406,7 @@ private:
         values[i] = operands[i]->values[place];
       }
       for (const Step &step : steps) {
-        float value = step.apply(values[step.a], values[step.b]);
+        float value = step.apply(values[step.a], values[step.b], values[step.c]);
         values[step.result] = step.isRounded ? ::spyre::roundToDL16(value) : value;
       }
       result.values[place] = values[yielded];

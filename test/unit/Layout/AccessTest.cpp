@@ -179,10 +179,10 @@ TEST(AccessTest, WhatIsDenseIsTouchedWithoutGaps) {
     for (unsigned i = 0; i < 1 + random() % 2; ++i) {
       IndexExpr expr;
       for (unsigned k = 0; k < random() % 3; ++k)
-        expr = add(expr, {{{unsigned(random() % 2), int64_t(1 + random() % 3),
-                            random() % 2 ? int64_t(2 + random() % 2) : 0,
-                            int64_t(1 + random() % 3)}},
-                          0});
+        expr =
+            add(expr, {{{unsigned(random() % 2), int64_t(1 + random() % 3),
+                         random() % 2 ? int64_t(2 + random() % 2) : 0, int64_t(1 + random() % 3)}},
+                       0});
       access.map.results.push_back(simplify(expr, access.map.extents));
     }
     std::set<Point> touched;

@@ -63,10 +63,9 @@ TEST(ResidencyTest, EveryObstacle) {
   EXPECT_EQ(getObstacle([](ResidencyValue &v) { v.uses[0].access = identity({8, 15}); }),
             Obstacle::PartlyWritten);
   EXPECT_EQ(getObstacle([](ResidencyValue &v) {
-              v.uses[1].access.map = {
-                  {4, 16, 2},
-                  {layout::add(layout::makeInput(0), layout::makeInput(2, 4)),
-                   layout::makeInput(1)}};
+              v.uses[1].access.map = {{4, 16, 2},
+                                      {layout::add(layout::makeInput(0), layout::makeInput(2, 4)),
+                                       layout::makeInput(1)}};
             }),
             Obstacle::Moves);
 }
@@ -84,7 +83,8 @@ TEST(ResidencyTest, ALoopThatMovesNothingIsNoObstacle) {
 TEST(ResidencyTest, PartialSumsAreNobodys) {
   // Summed over d2, which two cores share.
   ResidencyValue value = makeValue();
-  value.uses[0].access = layout::makeAccess({{8, 16, 4}, {layout::makeInput(0), layout::makeInput(1)}});
+  value.uses[0].access =
+      layout::makeAccess({{8, 16, 4}, {layout::makeInput(0), layout::makeInput(1)}});
   Spread whole = spread({8, 16, 4}, {8, 1, 1}), cut = spread({8, 16, 4}, {8, 1, 2}),
          rows = spread({8, 16}, {8, 1});
   EXPECT_FALSE(findObstacleInSpreads(value, {&whole, &rows}, 32));
@@ -120,8 +120,8 @@ TEST(ResidencyTest, RandomSpreadsAgainstAPlayedDevice) {
     };
     bool agrees = true;
     for (int64_t core = 0; core < read.numCores; ++core)
-      agrees &= getPart(value.uses[1].access, read, core) ==
-                getPart(value.uses[0].access, written, core);
+      agrees &=
+          getPart(value.uses[1].access, read, core) == getPart(value.uses[0].access, written, core);
     EXPECT_EQ(!findObstacleInSpreads(value, {&written, &read}, 32), agrees);
     numResident += agrees;
   }

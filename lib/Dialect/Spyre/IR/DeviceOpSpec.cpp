@@ -14,7 +14,7 @@ using namespace mlir::spyre;
 
 DeviceOpSpec DeviceOpSpec::of(DeviceOpInterface op) {
   DeviceOpSpec spec;
-  spec.opFunc = op.getOpFuncName();
+  spec.opFunc = op.getOpFunc();
   spec.inputs.assign(op.getInputs().begin(), op.getInputs().end());
   spec.output = op.getOutput();
   if (Value result = op.getResultTensor())
@@ -33,7 +33,7 @@ DeviceOpSpec DeviceOpSpec::of(DeviceOpInterface op) {
   return spec;
 }
 
-DeviceOpSpec DeviceOpSpec::move(StringRef opFunc, Value source, ArrayRef<int64_t> extents,
+DeviceOpSpec DeviceOpSpec::move(::spyre::OpFunc opFunc, Value source, ArrayRef<int64_t> extents,
                                 AffineMap from, AffineMap to) {
   DeviceOpSpec spec;
   spec.opFunc = opFunc;

@@ -419,16 +419,16 @@ void mlir::spyre::detail::getDeviceOpEffects(
 // Building
 //===----------------------------------------------------------------------===//
 
-StringRef mlir::spyre::getOperationName(StringRef opFunc) {
+StringRef mlir::spyre::getOperationName(::spyre::OpFunc opFunc) {
   // "spyre." + mnemonic of every specified record, made once; spellings of another record
   // ("sumnonstick") are no operations.
-  static const llvm::StringMap<std::string> names = [] {
-    llvm::StringMap<std::string> map;
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> list;
     for (const ::spyre::OpFuncInfo &info : ::spyre::getOpFuncTable())
-      if (info.specified && info.baseName == info.name)
-        map[StringRef(info.name)] = ("spyre." + StringRef(info.mnemonic)).str();
-    return map;
+      list.push_back(info.specified && info.baseName == info.name
+                         ? ("spyre." + StringRef(info.mnemonic)).str()
+                         : std::string());
+    return list;
   }();
-  auto it = names.find(opFunc);
-  return it == names.end() ? StringRef() : StringRef(it->second);
+  return names[static_cast<size_t>(opFunc)];
 }

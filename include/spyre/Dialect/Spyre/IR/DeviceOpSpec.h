@@ -15,6 +15,8 @@
 #ifndef SPYRE_DIALECT_SPYRE_IR_DEVICEOPSPEC_H
 #define SPYRE_DIALECT_SPYRE_IR_DEVICEOPSPEC_H
 
+#include "spyre/OpFunc/OpFuncTable.h"
+
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
@@ -24,7 +26,7 @@ namespace mlir::spyre {
 class DeviceOpInterface;
 
 struct DeviceOpSpec {
-  StringRef opFunc; ///< name in the OpFunc table
+  ::spyre::OpFunc opFunc; ///< a specified one
   SmallVector<Value> inputs;
   Value output;    ///< buffer, initial tensor, or null
   Type resultType; ///< null at L3
@@ -42,8 +44,12 @@ struct DeviceOpSpec {
 
   /// \p opFunc on all elements of \p source, read at \p from for each of \p extents and
   /// written at \p to.
-  static DeviceOpSpec move(StringRef opFunc, Value source, ArrayRef<int64_t> extents,
+  static DeviceOpSpec move(::spyre::OpFunc opFunc, Value source, ArrayRef<int64_t> extents,
                            AffineMap from, AffineMap to);
+  /// The same elements elsewhere.
+  static DeviceOpSpec copy(Value source, ArrayRef<int64_t> extents, AffineMap from, AffineMap to) {
+    return move(::spyre::OpFunc::Identity, source, extents, from, to);
+  }
 
   /// The part of the iteration space that begins at \p offset of \p dim and has \p extent
   /// of its points: the same elements at the same places. Work slices stay as they are.
@@ -67,8 +73,7 @@ struct DeviceOpSpec {
   }
 };
 
-/// Builds the operation that executes \p spec.opFunc, which must be a specified
-/// name of the OpFunc table.
+/// Builds the operation that executes \p spec.opFunc.
 DeviceOpInterface buildDeviceOp(OpBuilder &builder, Location loc, const DeviceOpSpec &spec);
 
 } // namespace mlir::spyre

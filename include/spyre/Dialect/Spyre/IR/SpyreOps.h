@@ -57,7 +57,7 @@ Value getRootBuffer(Value buffer);
 std::optional<SmallVector<int64_t>> getTripCounts(DeviceOpInterface op);
 
 /// Operation name ("spyre.add") of a specified OpFunc, or an empty string.
-StringRef getOperationName(StringRef opFunc);
+StringRef getOperationName(::spyre::OpFunc opFunc);
 
 } // namespace mlir::spyre
 

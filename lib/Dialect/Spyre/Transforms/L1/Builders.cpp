@@ -21,6 +21,7 @@
 
 using namespace mlir;
 using namespace mlir::spyre;
+using ::spyre::OpFunc;
 namespace layout = ::spyre::layout;
 
 RankedTensorType mlir::spyre::getTensorType(Value value) {
@@ -118,7 +119,7 @@ AffineMap mlir::spyre::getBroadcastMap(MLIRContext *context, ArrayRef<int64_t> o
   return AffineMap::get(shape.size(), 0, results, context);
 }
 
-Value mlir::spyre::buildPointwise(OpBuilder &b, Location loc, StringRef opFunc, ValueRange inputs,
+Value mlir::spyre::buildPointwise(OpBuilder &b, Location loc, OpFunc opFunc, ValueRange inputs,
                                   RankedTensorType resultType, ArrayRef<NamedAttribute> constants) {
   DeviceOpSpec spec;
   spec.opFunc = opFunc;
@@ -134,7 +135,7 @@ Value mlir::spyre::buildPointwise(OpBuilder &b, Location loc, StringRef opFunc, 
   return buildDeviceOp(b, loc, spec).getResultTensor();
 }
 
-Value mlir::spyre::buildReduction(OpBuilder &b, Location loc, StringRef opFunc, Value x,
+Value mlir::spyre::buildReduction(OpBuilder &b, Location loc, OpFunc opFunc, Value x,
                                   ArrayRef<int64_t> dims, bool keepDims) {
   RankedTensorType type = getTensorType(x);
   SmallVector<int64_t> shape;
@@ -159,7 +160,7 @@ Value mlir::spyre::buildReduction(OpBuilder &b, Location loc, StringRef opFunc, 
   spec.extents.assign(type.getShape().begin(), type.getShape().end());
   spec.maps = {b.getMultiDimIdentityMap(type.getRank()),
                AffineMap::get(type.getRank(), 0, results, b.getContext())};
-  if (opFunc == "mean")
+  if (opFunc == OpFunc::Mean)
     spec.constants.push_back(
         b.getNamedAttr("scaling_factor", b.getF64FloatAttr(1.0 / static_cast<double>(count))));
   return buildDeviceOp(b, loc, spec).getResultTensor();
@@ -236,7 +237,7 @@ static Value buildDotProduct(OpBuilder &b, Location loc, Value lhs, Value rhs,
                              RankedTensorType resultType, bool transposedRhs) {
   auto widen = [&](Value value) {
     RankedTensorType type = getTensorType(value);
-    return buildPointwise(b, loc, "dl16tofp32", {value},
+    return buildPointwise(b, loc, OpFunc::Dl16tofp32, {value},
                           RankedTensorType::get(type.getShape(), b.getF32Type()));
   };
   if (!transposedRhs) { // [..., K, 1] as [..., 1, K]
@@ -246,10 +247,11 @@ static Value buildDotProduct(OpBuilder &b, Location loc, Value lhs, Value rhs,
   }
   SmallVector<int64_t> shape(resultType.getShape());
   shape.back() = getTensorType(lhs).getShape().back();
-  Value product = buildPointwise(b, loc, "mul", {widen(lhs), widen(rhs)},
+  Value product = buildPointwise(b, loc, OpFunc::Mul, {widen(lhs), widen(rhs)},
                                  RankedTensorType::get(shape, b.getF32Type()));
-  Value sum = buildReduction(b, loc, "sum", product, {resultType.getRank() - 1}, /*keepDims=*/true);
-  return buildPointwise(b, loc, "fp32todl16", {sum}, resultType);
+  Value sum =
+      buildReduction(b, loc, OpFunc::Sum, product, {resultType.getRank() - 1}, /*keepDims=*/true);
+  return buildPointwise(b, loc, OpFunc::Fp32todl16, {sum}, resultType);
 }
 
 Value mlir::spyre::buildMatmul(OpBuilder &b, Location loc, Value lhs, Value rhs,
@@ -283,10 +285,10 @@ Value mlir::spyre::buildMatmul(OpBuilder &b, Location loc, Value lhs, Value rhs,
   spec.extents.assign(o.begin(), o.end());
   unsigned numDims = o.size();
   if (contracted == 1) {
-    spec.opFunc = "mul";
+    spec.opFunc = OpFunc::Mul;
     kd = getAffineConstantExpr(0, context);
   } else {
-    spec.opFunc = "batchmatmul";
+    spec.opFunc = OpFunc::Batchmatmul;
     spec.extents.push_back(contracted);
     ++numDims;
   }
@@ -311,20 +313,20 @@ Value mlir::spyre::buildMatmul(OpBuilder &b, Location loc, Value lhs, Value rhs,
 static std::tuple<Value, Value, Value> buildShiftedExponentials(OpBuilder &b, Location loc, Value x,
                                                                 int64_t dim) {
   RankedTensorType type = getTensorType(x);
-  Value maximum = buildReduction(b, loc, "max", x, {dim}, /*keepDims=*/true);
-  Value shifted = buildPointwise(b, loc, "sub", {x, maximum}, type);
-  Value exponentials = buildPointwise(b, loc, "exp", {shifted}, type);
-  Value sum = buildReduction(b, loc, "sum", exponentials, {dim}, /*keepDims=*/true);
+  Value maximum = buildReduction(b, loc, OpFunc::Max, x, {dim}, /*keepDims=*/true);
+  Value shifted = buildPointwise(b, loc, OpFunc::Sub, {x, maximum}, type);
+  Value exponentials = buildPointwise(b, loc, OpFunc::Exp, {shifted}, type);
+  Value sum = buildReduction(b, loc, OpFunc::Sum, exponentials, {dim}, /*keepDims=*/true);
   return {shifted, exponentials, sum};
 }
 
 Value mlir::spyre::buildSoftmax(OpBuilder &b, Location loc, Value x, int64_t dim) {
   auto [shifted, exponentials, sum] = buildShiftedExponentials(b, loc, x, dim);
-  return buildPointwise(b, loc, "realdiv", {exponentials, sum}, getTensorType(x));
+  return buildPointwise(b, loc, OpFunc::Realdiv, {exponentials, sum}, getTensorType(x));
 }
 
 Value mlir::spyre::buildLogSoftmax(OpBuilder &b, Location loc, Value x, int64_t dim) {
   auto [shifted, exponentials, sum] = buildShiftedExponentials(b, loc, x, dim);
-  Value logarithm = buildPointwise(b, loc, "log", {sum}, getTensorType(sum));
-  return buildPointwise(b, loc, "sub", {shifted, logarithm}, getTensorType(x));
+  Value logarithm = buildPointwise(b, loc, OpFunc::Log, {sum}, getTensorType(sum));
+  return buildPointwise(b, loc, OpFunc::Sub, {shifted, logarithm}, getTensorType(x));
 }

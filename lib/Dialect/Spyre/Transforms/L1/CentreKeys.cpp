@@ -28,15 +28,15 @@ namespace mlir::spyre {
 
 using namespace mlir;
 using namespace mlir::spyre;
+using ::spyre::OpFunc;
 
 /// True if \p op multiplies or divides its first input by a number, element by element.
 static bool isScaling(Operation *op) {
   auto device = dyn_cast_or_null<DeviceOpInterface>(op);
   if (!device || !device.getResultTensor() || device.getInputs().size() != 2)
     return false;
-  StringRef name = device.getOpFuncName();
   ArrayRef<int64_t> shape = getShape(device.getResultTensor());
-  return (name == "mul" || name == "realdiv") && getScalarConstant(device.getInputs()[1]) &&
+  return isa<MulOp, RealdivOp>(op) && getScalarConstant(device.getInputs()[1]) &&
          isElementwise(device.getInputMap(0), shape) && isElementwise(device.getOutputMap(), shape);
 }
 
@@ -75,18 +75,17 @@ static bool isInvariant(Value scores) {
       if (!isInvariant(convert.getResult()))
         return false;
     } else if (auto device = dyn_cast<DeviceOpInterface>(user)) {
-      StringRef name = device.getOpFuncName();
       unsigned operand = use.getOperandNumber();
       bool whole = device.getResultTensor() &&
                    isElementwise(device.getInputMap(operand), getShape(scores)) &&
                    isElementwise(device.getOutputMap(), getShape(scores));
       // Infinite scores stay infinite.
-      if (name == "equal" && whole) {
+      if (isa<EqualOp>(user) && whole) {
         std::optional<double> number = getScalarConstant(device.getInputs()[1 - operand]);
         if (!number || !std::isinf(*number))
           return false;
       } else {
-        bool masks = name == "add" || (name == "where3" && operand > 0);
+        bool masks = isa<AddOp>(user) || (isa<Where3Op>(user) && operand > 0);
         if (!whole || !(masks || (operand == 0 && isScaling(user))) ||
             !isInvariant(device.getResultTensor()))
           return false;
@@ -153,8 +152,9 @@ struct CentreKeysPass : mlir::spyre::impl::SpyreCentreKeysBase<CentreKeysPass> {
         return;
       OpBuilder b(product);
       Location loc = product.getLoc();
-      Value mean = buildReduction(b, loc, "mean", keys->root, {keys->dim}, /*keepDims=*/true);
-      Value centred = buildPointwise(b, loc, "sub", {keys->root, mean}, getTensorType(keys->root));
+      Value mean = buildReduction(b, loc, OpFunc::Mean, keys->root, {keys->dim}, /*keepDims=*/true);
+      Value centred =
+          buildPointwise(b, loc, OpFunc::Sub, {keys->root, mean}, getTensorType(keys->root));
       IRMapping mapping;
       mapping.map(keys->root, centred);
       for (Operation *op : keys->path)

@@ -23,6 +23,7 @@ namespace mlir::spyre {
 
 using namespace mlir;
 using namespace mlir::spyre;
+using ::spyre::OpFunc;
 
 static Value decompose(OpBuilder &b, SoftmaxOp op) {
   return buildSoftmax(b, op.getLoc(), op.getSource(), op.getDim());
@@ -44,22 +45,22 @@ static Value decompose(OpBuilder &b, RmsNormOp op) {
       (type.getElementType().isBF16() || op.getEpsilon().convertToDouble() < 1.0 / (1 << 24));
   auto widen = [&](Value value) {
     RankedTensorType from = getTensorType(value);
-    return buildPointwise(b, loc, "dl16tofp32", {value},
+    return buildPointwise(b, loc, OpFunc::Dl16tofp32, {value},
                           RankedTensorType::get(from.getShape(), b.getF32Type()));
   };
   if (isWide) {
     x = widen(x);
     type = getTensorType(x);
   }
-  Value square = buildPointwise(b, loc, "mul", {x, x}, type);
-  Value mean = buildReduction(b, loc, "mean", square, dims, /*keepDims=*/true);
+  Value square = buildPointwise(b, loc, OpFunc::Mul, {x, x}, type);
+  Value mean = buildReduction(b, loc, OpFunc::Mean, square, dims, /*keepDims=*/true);
   Value epsilon = buildScalar(b, loc, op.getEpsilon().convertToDouble(), type.getElementType());
-  Value shifted = buildPointwise(b, loc, "add", {mean, epsilon}, getTensorType(mean));
-  Value scale = buildPointwise(b, loc, "rsqrt", {shifted}, getTensorType(mean));
-  Value result = buildPointwise(b, loc, "mul", {x, scale}, type);
+  Value shifted = buildPointwise(b, loc, OpFunc::Add, {mean, epsilon}, getTensorType(mean));
+  Value scale = buildPointwise(b, loc, OpFunc::Rsqrt, {shifted}, getTensorType(mean));
+  Value result = buildPointwise(b, loc, OpFunc::Mul, {x, scale}, type);
   if (Value weight = op.getWeight())
-    result = buildPointwise(b, loc, "mul", {result, isWide ? widen(weight) : weight}, type);
-  return isWide ? buildPointwise(b, loc, "fp32todl16", {result}, narrow) : result;
+    result = buildPointwise(b, loc, OpFunc::Mul, {result, isWide ? widen(weight) : weight}, type);
+  return isWide ? buildPointwise(b, loc, OpFunc::Fp32todl16, {result}, narrow) : result;
 }
 
 static Value decompose(OpBuilder &b, MatmulOp op) {
@@ -78,7 +79,7 @@ static Value decompose(OpBuilder &b, LinearOp op) {
   Value result = buildMatmul(b, loc, x, op.getWeight(), productType, /*transposedRhs=*/true);
   result = buildReshape(b, loc, result, type.getShape());
   if (Value bias = op.getBias())
-    result = buildPointwise(b, loc, "add", {result, bias}, type);
+    result = buildPointwise(b, loc, OpFunc::Add, {result, bias}, type);
   return result;
 }
 

@@ -20,6 +20,7 @@
 
 using namespace mlir;
 using namespace mlir::spyre;
+using ::spyre::OpFunc;
 
 /// The factor of a product with a power of two, which changes no fraction.
 static bool isPowerOfTwo(Value value) {
@@ -30,10 +31,9 @@ static bool isPowerOfTwo(Value value) {
 }
 
 /// x + 0, x - 0 and x * 1 are x.
-static bool isNeutral(const ::spyre::OpFuncInfo &info, DeviceOpInterface op) {
-  using ::spyre::OpFunc;
-  bool adds = info.opFunc == OpFunc::Add || info.opFunc == OpFunc::Sub;
-  if (!adds && info.opFunc != OpFunc::Mul)
+static bool isNeutral(DeviceOpInterface op) {
+  bool adds = isa<AddOp, SubOp>(op);
+  if (!adds && !isa<MulOp>(op))
     return false;
   return getScalarConstant(op.getInputs()[1]) == (adds ? 0.0 : 1.0);
 }
@@ -42,9 +42,9 @@ static bool isNeutral(const ::spyre::OpFuncInfo &info, DeviceOpInterface op) {
 struct Bounds {
   double low, high;
 };
-static std::optional<Bounds> getBounds(const ::spyre::OpFuncInfo &info, DeviceOpInterface op) {
+static std::optional<Bounds> getBounds(DeviceOpInterface op) {
   DictionaryAttr constants = op.getConstantsAttr();
-  if (info.opFunc != ::spyre::OpFunc::Clip || !constants)
+  if (!isa<ClipOp>(op) || !constants)
     return std::nullopt;
   auto low = constants.getAs<FloatAttr>("clipMin"), high = constants.getAs<FloatAttr>("clipMax");
   auto isHeld = [](FloatAttr number) {
@@ -115,10 +115,10 @@ bool ExactArguments::isKnown(Value value, Reach reach) {
     const ::spyre::OpFuncInfo &info = device.getInfo();
     bool isCopy = (info.category == ::spyre::OpCategory::DataMovement && info.numInputs == 1 &&
                    device.getInputs().size() == 1) ||
-                  isNeutral(info, device);
-    bool keeps = info.keepsNumbers && (info.constants.empty() || getBounds(info, device));
-    bool scales = info.opFunc == ::spyre::OpFunc::Mul && device.getInputs().size() == 2 &&
-                  isPowerOfTwo(device.getInputs()[1]);
+                  isNeutral(device);
+    bool keeps = info.keepsNumbers && (info.constants.empty() || getBounds(device));
+    bool scales =
+        isa<MulOp>(device) && device.getInputs().size() == 2 && isPowerOfTwo(device.getInputs()[1]);
     if (isCopy)
       found = isKnownHere(device.getInputs()[0]);
     else if (reach == Reach::Numbers && scales)
@@ -190,7 +190,7 @@ Value ExactArguments::getCondition(Value value) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointAfterValue(value);
   auto type = RankedTensorType::get(getTensorType(value).getShape(), rewriter.getF32Type());
-  return exact[value] = buildPointwise(rewriter, value.getLoc(), "dl16tofp32", {value}, type);
+  return exact[value] = buildPointwise(rewriter, value.getLoc(), OpFunc::Dl16tofp32, {value}, type);
 }
 
 Value ExactArguments::getExact(Value value) {
@@ -223,14 +223,15 @@ Value ExactArguments::getExact(Value value) {
     }
     rewriter.setInsertionPointAfter(op);
     auto type = RankedTensorType::get(getTensorType(value).getShape(), rewriter.getF32Type());
-    std::optional<Bounds> bounds = device ? getBounds(device.getInfo(), device) : std::nullopt;
+    std::optional<Bounds> bounds = device ? getBounds(device) : std::nullopt;
     if (bounds) {
       auto scalar = [&](double number) {
         return buildScalar(rewriter, op->getLoc(), number, rewriter.getF32Type());
       };
-      wide = buildPointwise(rewriter, op->getLoc(), "maximum", {operands[0], scalar(bounds->low)},
+      wide = buildPointwise(rewriter, op->getLoc(), OpFunc::Maximum,
+                            {operands[0], scalar(bounds->low)}, type);
+      wide = buildPointwise(rewriter, op->getLoc(), OpFunc::Minimum, {wide, scalar(bounds->high)},
                             type);
-      wide = buildPointwise(rewriter, op->getLoc(), "minimum", {wide, scalar(bounds->high)}, type);
     } else {
       Operation *clone = rewriter.clone(*op);
       clone->setOperands(operands);

@@ -24,6 +24,7 @@ namespace mlir::spyre {
 
 using namespace mlir;
 using namespace mlir::spyre;
+using ::spyre::OpFunc;
 
 namespace {
 class JumpRewriter {
@@ -40,7 +41,7 @@ private:
   void returnExact(func::ReturnOp op);
   /// Operand \p i of \p op in f32; a bound as the program wrote it.
   Value getOperand(DeviceOpInterface op, unsigned i);
-  DeviceOpInterface build(DeviceOpInterface like, StringRef opFunc, ArrayRef<Value> inputs,
+  DeviceOpInterface build(DeviceOpInterface like, OpFunc opFunc, ArrayRef<Value> inputs,
                           Type element);
 
   func::FuncOp func;
@@ -84,8 +85,8 @@ Value JumpRewriter::getOperand(DeviceOpInterface op, unsigned i) {
                      rewriter.getF32Type());
 }
 
-DeviceOpInterface JumpRewriter::build(DeviceOpInterface like, StringRef opFunc,
-                                      ArrayRef<Value> inputs, Type element) {
+DeviceOpInterface JumpRewriter::build(DeviceOpInterface like, OpFunc opFunc, ArrayRef<Value> inputs,
+                                      Type element) {
   DeviceOpSpec spec = DeviceOpSpec::of(like);
   spec.opFunc = opFunc;
   spec.inputs.assign(inputs.begin(), inputs.end());
@@ -107,22 +108,22 @@ void JumpRewriter::compare(DeviceOpInterface op) {
     constexpr double kBeyond = 0x1p17;
     RankedTensorType type = getTensorType(value);
     Value beyond = buildScalar(rewriter, loc, kBeyond, f32);
-    value = buildPointwise(rewriter, loc, "maximum",
+    value = buildPointwise(rewriter, loc, OpFunc::Maximum,
                            {value, buildScalar(rewriter, loc, -kBeyond, f32)}, type);
-    value = buildPointwise(rewriter, loc, "minimum", {value, beyond}, type);
+    value = buildPointwise(rewriter, loc, OpFunc::Minimum, {value, beyond}, type);
     // NaN is what infinity is, as everywhere in 16 bits: less itself it is not zero.
-    Value rest = buildPointwise(rewriter, loc, "sub", {value, value}, type);
-    return buildPointwise(rewriter, loc, "where3", {rest, beyond, value}, type);
+    Value rest = buildPointwise(rewriter, loc, OpFunc::Sub, {value, value}, type);
+    return buildPointwise(rewriter, loc, OpFunc::Where3, {rest, beyond, value}, type);
   };
   if (!isNumber(x) && !isNumber(y)) {
     x = bound(x);
     y = bound(y);
   }
   rewriter.setInsertionPoint(op);
-  Value difference = build(op, "sub", {x, y}, f32).getResultTensor();
+  Value difference = build(op, OpFunc::Sub, {x, y}, f32).getResultTensor();
   Value narrow = buildConvert(rewriter, loc, difference, rewriter.getF16Type());
   Value zero = buildScalar(rewriter, loc, 0.0, rewriter.getF16Type());
-  rewriter.replaceOp(op, buildPointwise(rewriter, loc, op.getOpFuncName(), {narrow, zero},
+  rewriter.replaceOp(op, buildPointwise(rewriter, loc, op.getOpFunc(), {narrow, zero},
                                         getTensorType(op.getResultTensor())));
 }
 
@@ -132,7 +133,7 @@ void JumpRewriter::computeInF32(DeviceOpInterface op, bool isLossless) {
   for (unsigned i = 0; i < op.getInputs().size(); ++i)
     inputs.push_back(getOperand(op, i));
   rewriter.setInsertionPoint(op);
-  Value wide = build(op, op.getOpFuncName(), inputs, rewriter.getF32Type()).getResultTensor();
+  Value wide = build(op, op.getOpFunc(), inputs, rewriter.getF32Type()).getResultTensor();
   Value narrow = buildConvert(rewriter, op->getLoc(), wide, getElementType(op.getResultTensor()));
   computed.insert(narrow.getDefiningOp());
   if (isLossless)

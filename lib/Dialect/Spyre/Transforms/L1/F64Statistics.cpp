@@ -75,36 +75,35 @@ Role Statistics::classify(Operation *op) {
   auto device = dyn_cast<DeviceOpInterface>(op);
   if (!device || !device.getResultTensor() || !isF64(device.getResultTensor()))
     return Role::Other;
-  StringRef kind = device.getOpFuncName();
   Value x = device.getInputs()[0];
   Role role = getRole(x);
   // Of one element a result, the sum is the mean (and a division by 1 has vanished).
   int64_t points = ShapedType::getNumElements(device.getExtents());
   bool isMean = points == getTensorType(device.getResultTensor()).getNumElements();
-  if (kind == "sum")
+  if (isa<SumOp>(op))
     return role == Role::Widened  ? (isMean ? Role::Mean : Role::Sum)
            : role == Role::Square ? Role::Statistic
                                   : Role::Other;
-  if (kind == "mean")
+  if (isa<MeanOp>(op))
     return role == Role::Widened  ? Role::Mean
            : role == Role::Square ? Role::Statistic
                                   : Role::Other;
-  if (kind == "sqrt" || kind == "rsqrt")
+  if (isa<SqrtOp, RsqrtOp>(op))
     return role == Role::Statistic ? role : Role::Other;
   if (device.getInputs().size() != 2)
     return Role::Other;
   Value y = device.getInputs()[1];
-  if (kind == "realdiv" && isDivisor(y))
+  if (isa<RealdivOp>(op) && isDivisor(y))
     return role == Role::Sum ? Role::Mean : role == Role::Statistic ? Role::Statistic : Role::Other;
-  if ((kind == "mul" || kind == "add") && isDivisor(y))
+  if (isa<MulOp, AddOp>(op) && isDivisor(y))
     return role == Role::Statistic ? role : Role::Other;
-  if (kind == "mul")
+  if (isa<MulOp>(op))
     return role == Role::Centred && readsSame(device, 0, device, 1) ? Role::Square : Role::Other;
-  if (kind == "sub" && role == Role::Widened && getRole(y) == Role::Mean) {
+  if (isa<SubOp>(op) && role == Role::Widened && getRole(y) == Role::Mean) {
     // The mean of what is centred.
     Value mean = skipViews(y);
     DeviceOpInterface sum = mean.getDefiningOp<DeviceOpInterface>();
-    if (sum && sum.getOpFuncName() == "realdiv")
+    if (sum && isa<RealdivOp>(sum))
       sum = skipViews(sum.getInputs()[0]).getDefiningOp<DeviceOpInterface>();
     if (sum && readsSame(device, 0, sum, 0) && readsReduction(device, 1, mean, sum))
       return Role::Centred;

@@ -25,6 +25,7 @@ namespace mlir::spyre {
 
 using namespace mlir;
 using namespace mlir::spyre;
+using ::spyre::OpFunc;
 namespace layout = ::spyre::layout;
 
 /// Views of views are one view, where that is a sum of digits.
@@ -134,10 +135,9 @@ static bool foldIntoReader(ViewOp view, OpOperand &use) {
 static void materialize(ViewOp view, RewriterBase &rewriter) {
   rewriter.setInsertionPoint(view);
   RankedTensorType type = getTensorType(view.getResult());
-  DeviceOpSpec spec =
-      DeviceOpSpec::move("identity", view.getSource(), type.getShape(), view.getMap(),
-                         rewriter.getMultiDimIdentityMap(type.getRank()))
-          .withOutput(Value(), type);
+  DeviceOpSpec spec = DeviceOpSpec::copy(view.getSource(), type.getShape(), view.getMap(),
+                                         rewriter.getMultiDimIdentityMap(type.getRank()))
+                          .withOutput(Value(), type);
   rewriter.replaceOp(view, buildDeviceOp(rewriter, view.getLoc(), spec).getResultTensor());
 }
 
@@ -164,8 +164,10 @@ static void shrinkSplats(func::FuncOp func, RewriterBase &rewriter) {
 /// A reduction over one element is a view of its input.
 static void foldUnitReductions(func::FuncOp func, RewriterBase &rewriter) {
   func.walk([&](DeviceOpInterface op) {
-    StringRef name = op.getOpFuncName();
-    if (!llvm::is_contained({"sum", "max", "min", "mean"}, name) || !op.getResultTensor() ||
+    // Reductions to one number; what makes two (exx2) has an arrangement of its own.
+    const ::spyre::OpFuncInfo &info = op.getInfo();
+    if (info.category != ::spyre::OpCategory::Reduction ||
+        info.arrangementRule == ::spyre::ArrangementRule::ProducesExx2 || !op.getResultTensor() ||
         !isElementwise(op.getInputMap(0), getShape(op.getInputs()[0])))
       return;
     AffineMap output = op.getOutputMap();
@@ -206,7 +208,7 @@ static void lowerConcat(ConcatOp concat, RewriterBase &rewriter) {
     coordinates[dim] = coordinates[dim] + offset;
     offset += part.getDimSize(dim);
     DeviceOpSpec spec =
-        DeviceOpSpec::move("identity", source, part.getShape(), identity,
+        DeviceOpSpec::copy(source, part.getShape(), identity,
                            AffineMap::get(type.getRank(), 0, coordinates, rewriter.getContext()))
             .withOutput(written, type);
     written = buildDeviceOp(rewriter, concat.getLoc(), spec).getResultTensor();
@@ -221,8 +223,7 @@ static void lowerConcat(ConcatOp concat, RewriterBase &rewriter) {
 /// A copy whose source has no other reader: the operation that computes the source
 /// writes where the copy would.
 static void foldCopyIntoWriter(DeviceOpInterface copy, RewriterBase &rewriter) {
-  if (copy.getOpFuncName() != "identity" || !copy.getInputMap(0).isIdentity() ||
-      hasNoPoint(copy.getExtents()))
+  if (!isa<IdentityOp>(copy) || !copy.getInputMap(0).isIdentity() || hasNoPoint(copy.getExtents()))
     return;
   Value source = copy.getInputs()[0];
   DeviceOpInterface op = getProducer(source);
@@ -303,10 +304,12 @@ static void reduceBeforeRepeating(DeviceOpInterface op, RewriterBase &rewriter) 
 
 /// The number that \p op leaves where it reduces no element; nothing if there is none.
 static std::optional<double> getEmptyReduction(DeviceOpInterface op) {
-  return llvm::StringSwitch<std::optional<double>>(op.getOpFuncName())
-      .Cases({"sum", "batchmatmul"}, 0.0)
-      .Case("mean", std::numeric_limits<double>::quiet_NaN())
-      .Default(std::nullopt);
+  // PyTorch has no maximum of nothing; a mean's scale, 1 / 0, makes its sum no number.
+  const ::spyre::OpFuncInfo &info = op.getInfo();
+  if (info.combiner != ::spyre::Combiner::Add ||
+      info.arrangementRule == ::spyre::ArrangementRule::ProducesExx2)
+    return std::nullopt;
+  return info.constants.empty() ? *info.neutral : std::numeric_limits<double>::quiet_NaN();
 }
 
 /// Removes operations over no points: what they compute has no elements, or is what a
@@ -329,7 +332,8 @@ static void dropEmpty(func::FuncOp func, RewriterBase &rewriter) {
     } else if (std::optional<double> number = getEmptyReduction(op);
                number && isNumberType(type.getElementType())) {
       Value scalar = buildScalar(rewriter, op->getLoc(), *number, type.getElementType());
-      rewriter.replaceOp(op, buildPointwise(rewriter, op->getLoc(), "identity", {scalar}, type));
+      rewriter.replaceOp(op,
+                         buildPointwise(rewriter, op->getLoc(), OpFunc::Identity, {scalar}, type));
     }
   }
 }
@@ -376,7 +380,7 @@ struct FoldViewsPass : mlir::spyre::impl::SpyreFoldViewsBase<FoldViewsPass> {
     for (OpOperand &operand : ret->getOpOperands())
       if (operand.get().getDefiningOp<ConstantOp>() && !hasNoPoint(getShape(operand.get()))) {
         rewriter.setInsertionPoint(ret);
-        operand.set(buildPointwise(rewriter, ret.getLoc(), "identity", {operand.get()},
+        operand.set(buildPointwise(rewriter, ret.getLoc(), OpFunc::Identity, {operand.get()},
                                    getTensorType(operand.get())));
       }
   }

@@ -27,11 +27,11 @@ namespace mlir::spyre {
 bool isF32(Value value);
 /// \p value without views: what it shows.
 Value skipViews(Value value);
-/// The device operation or composite with OpFunc (or operation) name \p name that
-/// computes \p value, looked at through views; null if there is none.
-Operation *getDefining(Value value, StringRef name);
-/// OpFunc name of a device operation, operation name of a composite.
-StringRef getKind(Operation *op);
+/// The operation of type \p Op that computes \p value, looked at through views; null if
+/// there is none.
+template <typename Op> Operation *getDefining(Value value) {
+  return skipViews(value).getDefiningOp<Op>();
+}
 
 /// What an operation reads: a value that is no view, by a map from the iteration dims.
 struct Read {

@@ -17,6 +17,8 @@
 #include "Precision.h"
 #include "spyre/Numerics/DL16.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::spyre;
 
@@ -32,9 +34,7 @@ static void collectUsers(Value value, SmallVectorImpl<Operation *> &users) {
   }
 }
 
-static bool isMatrixProduct(Operation *op) {
-  return isa<MatmulOp, LinearOp>(op) || getKind(op) == "batchmatmul";
-}
+static bool isMatrixProduct(Operation *op) { return isa<MatmulOp, LinearOp, BatchmatmulOp>(op); }
 
 // Rule "widened-matmul": operands are 16-bit values; a bias that is one may follow.
 // Products of 16-bit values are summed in f32 by the device just as by the program and
@@ -47,7 +47,7 @@ static bool matchWidenedMatmul(F32Region &region, Operation *op) {
   SmallVector<Operation *> users, set{op};
   collectUsers(op->getResult(0), users);
   for (Operation *user : users)
-    if (getKind(user) == "add" && isF32(user->getResult(0)) &&
+    if (isa<AddOp>(user) && isF32(user->getResult(0)) &&
         llvm::all_of(user->getOperands(), [&](Value operand) {
           return skipViews(operand) == op->getResult(0) || region.isExact(operand);
         }))
@@ -64,10 +64,10 @@ static bool matchWidenedMatmul(F32Region &region, Operation *op) {
 static bool matchSoftmax(F32Region &region, Operation *op) {
   if (isa<SoftmaxOp, LogSoftmaxOp>(op))
     return region.hasExactOperands(op) && region.markClosed({op}, "softmax");
-  if (getKind(op) != "exp" || !isF32(op->getOperand(0)))
+  if (!isa<ExpOp>(op) || !isF32(op->getOperand(0)))
     return false;
-  Operation *shift = getDefining(op->getOperand(0), "sub");
-  Operation *maximum = shift ? getDefining(shift->getOperand(1), "max") : nullptr;
+  Operation *shift = getDefining<SubOp>(op->getOperand(0));
+  Operation *maximum = shift ? getDefining<MaxOp>(shift->getOperand(1)) : nullptr;
   if (!maximum || !region.isExact(shift->getOperand(0)))
     return false;
   auto shiftOp = cast<DeviceOpInterface>(shift), maximumOp = cast<DeviceOpInterface>(maximum);
@@ -86,24 +86,24 @@ static bool matchSoftmax(F32Region &region, Operation *op) {
   collectUsers(op->getResult(0), users);
   for (Operation *sum : users) {
     auto sumOp = dyn_cast<DeviceOpInterface>(sum);
-    if (!sumOp || getKind(sum) != "sum")
+    if (!sumOp || !isa<SumOp>(sum))
       continue;
     add(sum);
     SmallVector<Operation *> sumUsers;
     collectUsers(sum->getResult(0), sumUsers);
     for (Operation *user : sumUsers) {
       auto quotient = dyn_cast<DeviceOpInterface>(user);
-      if (quotient && getKind(user) == "realdiv" && readsSame(quotient, 0, sumOp, 0) &&
+      if (quotient && isa<RealdivOp>(user) && readsSame(quotient, 0, sumOp, 0) &&
           readsReduction(quotient, 1, sum->getResult(0), sumOp))
         add(user);
-      if (getKind(user) != "log")
+      if (!isa<LogOp>(user))
         continue;
       add(user);
       SmallVector<Operation *> logUsers;
       collectUsers(user->getResult(0), logUsers);
       for (Operation *candidate : logUsers) {
         auto difference = dyn_cast<DeviceOpInterface>(candidate);
-        if (difference && getKind(candidate) == "sub" &&
+        if (difference && isa<SubOp>(candidate) &&
             skipViews(candidate->getOperand(0)) == shift->getResult(0) &&
             readsReduction(difference, 1, user->getResult(0), sumOp))
           add(candidate);
@@ -125,17 +125,17 @@ static bool matchRmsNorm(F32Region &region, Operation *op) {
   if (auto composite = dyn_cast<RmsNormOp>(op))
     return composite.getEpsilon().convertToDouble() >= kSmallestEpsilon &&
            region.hasExactOperands(op) && region.markClosed({op}, "rms-norm");
-  if (getKind(op) != "rsqrt" || !isF32(op->getOperand(0)))
+  if (!isa<RsqrtOp>(op) || !isF32(op->getOperand(0)))
     return false;
-  Operation *shifted = getDefining(op->getOperand(0), "add");
+  Operation *shifted = getDefining<AddOp>(op->getOperand(0));
   if (!shifted)
     return false;
   Operation *mean = nullptr;
   std::optional<double> epsilon;
   for (unsigned i = 0; i < 2; ++i) {
-    Operation *candidate = getDefining(shifted->getOperand(i), "mean");
+    Operation *candidate = getDefining<MeanOp>(shifted->getOperand(i));
     // The sum of one element is its mean; an exporter's division by 1 has gone.
-    if (Operation *sum = candidate ? nullptr : getDefining(shifted->getOperand(i), "sum"))
+    if (Operation *sum = candidate ? nullptr : getDefining<SumOp>(shifted->getOperand(i)))
       if (getTensorType(sum->getOperand(0)).getNumElements() ==
           getTensorType(sum->getResult(0)).getNumElements())
         candidate = sum;
@@ -144,7 +144,7 @@ static bool matchRmsNorm(F32Region &region, Operation *op) {
       epsilon = getScalarConstant(skipViews(shifted->getOperand(1 - i)));
     }
   }
-  Operation *square = mean ? getDefining(mean->getOperand(0), "mul") : nullptr;
+  Operation *square = mean ? getDefining<MulOp>(mean->getOperand(0)) : nullptr;
   if (!square || !epsilon || *epsilon < kSmallestEpsilon)
     return false;
   Value x = skipViews(square->getOperand(0));
@@ -157,7 +157,7 @@ static bool matchRmsNorm(F32Region &region, Operation *op) {
     return false;
   for (Operation *user : users) {
     auto product = dyn_cast<DeviceOpInterface>(user);
-    if (!product || getKind(user) != "mul")
+    if (!product || !isa<MulOp>(user))
       continue;
     unsigned scale = skipViews(user->getOperand(0)) == op->getResult(0) ? 0 : 1;
     if (readsSame(product, 1 - scale, squareOp, 0) &&
@@ -173,7 +173,7 @@ static bool matchRmsNorm(F32Region &region, Operation *op) {
 static bool matchSingleOperation(F32Region &region, Operation *op) {
   if (!isa<DeviceOpInterface>(op))
     return false;
-  bool scales = getKind(op) == "mul" || getKind(op) == "realdiv";
+  bool scales = isa<MulOp, RealdivOp>(op);
   return llvm::all_of(op->getOperands(),
                       [&](Value operand) {
                         std::optional<double> number = getScalarConstant(skipViews(operand));
@@ -185,32 +185,25 @@ static bool matchSingleOperation(F32Region &region, Operation *op) {
 
 // Rule "one-operand-chain": one-operand operations one after another, from a 16-bit
 // value to a narrowing. Each one rounds once, u, and passes on the error of its operand
-// with the factor |x f'(x) / f(x)|: 1 for neg, abs, relu (which round nothing themselves),
-// 1/2 for sqrt and rsqrt, 1 for reciprocal, at most 1 for tanh. That factor has no bound
-// for exp, log and sigmoid (of a negative x: its relative error grows with |x|), so
-// they come first, or after operations that are exact. A chain ends where its error would
+// with the factor |x f'(x) / f(x)| (errorFactor in the OpFunc table): 1 for neg, abs, relu (which
+// round nothing themselves), 1/2 for sqrt and rsqrt, 1 for reciprocal, at most 1 for tanh. That
+// factor has no bound for exp, log and sigmoid (of a negative x: its relative error grows with
+// |x|), so they come first, or after operations that are exact. A chain ends where its error would
 // exceed 4 u: 5 u is what a result rounded to 16 bits may be off by.
 static bool matchChain(F32Region &region, Operation *op) {
   constexpr double kLargestError = 4; // in u
   struct Step {
-    StringRef kind;
-    double factor; // of the operand's error; 0: the operand has to be exact
-    double rounding;
+    double factor;   ///< of the operand's error
+    double rounding; ///< of its own
   };
-  static const Step steps[] = {
-      {"abs", 1, 0},     {"exp", 0, 1},     {"log", 0, 1},     {"neg", 1, 0},
-      {"relufwd", 1, 0}, {"rsqrt", 0.5, 1}, {"sigmoid", 0, 1}, {"reciprocal", 1, 1},
-      {"sqrt", 0.5, 1},  {"tanh", 1, 1},
+  auto findStep = [&](Operation *candidate) -> std::optional<Step> {
+    auto device = dyn_cast<DeviceOpInterface>(candidate);
+    if (!device || candidate->getNumOperands() != 1 || !isF32(candidate->getOperand(0)) ||
+        !device.getInfo().errorFactor)
+      return std::nullopt;
+    return Step{*device.getInfo().errorFactor, device.getInfo().keepsNumbers ? 0.0 : 1.0};
   };
-  auto findStep = [&](Operation *candidate) -> const Step * {
-    if (!isa<DeviceOpInterface>(candidate) || candidate->getNumOperands() != 1 ||
-        !isF32(candidate->getOperand(0)))
-      return nullptr;
-    const Step *found =
-        llvm::find_if(steps, [&](const Step &step) { return step.kind == getKind(candidate); });
-    return found == std::end(steps) ? nullptr : found;
-  };
-  const Step *first = findStep(op);
+  std::optional<Step> first = findStep(op);
   if (!first || !region.hasExactOperands(op))
     return false;
   double error = first->rounding;
@@ -218,10 +211,10 @@ static bool matchChain(F32Region &region, Operation *op) {
   for (Operation *last = op;;) {
     SmallVector<Operation *> users;
     collectUsers(last->getResult(0), users);
-    const Step *next = users.size() == 1 ? findStep(users[0]) : nullptr;
-    if (!next || (next->factor == 0 && error > 0))
+    std::optional<Step> next = users.size() == 1 ? findStep(users[0]) : std::nullopt;
+    if (!next || (std::isinf(next->factor) && error > 0))
       break;
-    error = error * next->factor + next->rounding;
+    error = (error > 0 ? error * next->factor : 0) + next->rounding;
     if (error > kLargestError)
       break;
     last = users[0];

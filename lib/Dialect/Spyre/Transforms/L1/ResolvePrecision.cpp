@@ -27,6 +27,7 @@ namespace mlir::spyre {
 
 using namespace mlir;
 using namespace mlir::spyre;
+using ::spyre::OpFunc;
 namespace layout = ::spyre::layout;
 
 //===----------------------------------------------------------------------===//
@@ -42,17 +43,6 @@ Value mlir::spyre::skipViews(Value value) {
   while (auto view = value.getDefiningOp<ViewOp>())
     value = view.getSource();
   return value;
-}
-
-StringRef mlir::spyre::getKind(Operation *op) {
-  if (auto device = dyn_cast<DeviceOpInterface>(op))
-    return device.getOpFuncName();
-  return op->getName().getStringRef();
-}
-
-Operation *mlir::spyre::getDefining(Value value, StringRef name) {
-  Operation *op = skipViews(value).getDefiningOp();
-  return op && getKind(op) == name ? op : nullptr;
 }
 
 Read mlir::spyre::getRead(DeviceOpInterface op, unsigned i) {
@@ -147,7 +137,7 @@ Type F32Region::getHalfType(Operation *op) const {
 /// condition.
 static bool isWidenedCondition(Operation *op) {
   auto device = dyn_cast<DeviceOpInterface>(op);
-  return device && device.getOpFuncName() == "where3" && device.getResultTensor() &&
+  return device && isa<Where3Op>(device) && device.getResultTensor() &&
          isF32(device.getResultTensor()) &&
          getTensorType(device.getInputs()[0]).getElementType().isInteger(1);
 }
@@ -252,7 +242,7 @@ static bool isSubtracted(Value value) {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
     if (auto view = dyn_cast<ViewOp>(user))
       return isSubtracted(view.getResult());
-    return getKind(user) == "sub";
+    return isa<SubOp>(user);
   });
 }
 
@@ -260,11 +250,11 @@ static bool isSubtracted(Value value) {
 /// mean centres a value: a factor 1/count that is not exact would leave a rest of equal
 /// numbers.
 static void recoverMean(DeviceOpInterface quotient, RewriterBase &rewriter) {
-  if (quotient.getOpFuncName() != "realdiv")
+  if (!isa<RealdivOp>(quotient))
     return;
   std::optional<double> divisor = getScalarConstant(skipViews(quotient.getInputs()[1]));
   auto sum = dyn_cast_or_null<DeviceOpInterface>(quotient.getInputs()[0].getDefiningOp());
-  if (!divisor || !sum || sum.getOpFuncName() != "sum" || !quotient.getInputs()[0].hasOneUse() ||
+  if (!divisor || !sum || !isa<SumOp>(sum) || !quotient.getInputs()[0].hasOneUse() ||
       quotient.getInputs()[0].getType() != quotient.getResultTensor().getType())
     return;
   // Identity up to unit dims, which broadcasting reads at 0.
@@ -280,7 +270,7 @@ static void recoverMean(DeviceOpInterface quotient, RewriterBase &rewriter) {
     return;
   DeviceOpSpec spec =
       DeviceOpSpec::of(sum).withOutput(Value(), quotient.getResultTensor().getType());
-  spec.opFunc = "mean";
+  spec.opFunc = OpFunc::Mean;
   rewriter.setInsertionPoint(quotient);
   spec.constants.push_back(
       rewriter.getNamedAttr("scaling_factor", rewriter.getF64FloatAttr(1.0 / *divisor)));
@@ -297,7 +287,7 @@ static DeviceOpInterface getOnlyScaling(Value value) {
     value = view.getSource();
   }
   auto product = value.getDefiningOp<DeviceOpInterface>();
-  if (!product || product.getOpFuncName() != "mul" || !value.hasOneUse() || !isF32(value) ||
+  if (!product || !isa<MulOp>(product) || !value.hasOneUse() || !isF32(value) ||
       !getScalarConstant(skipViews(product.getInputs()[1])) ||
       !areEqual(product.getInputMap(0), product.getOutputMap(), product.getExtents()) ||
       product.getInputs()[0].getType() != value.getType())
@@ -325,7 +315,7 @@ static void recoverScale(MatmulOp matmul, RewriterBase &rewriter) {
 
 /// x * sigmoid(x) of a widened x, narrowed at once: the device's silu.
 static void recoverSilu(DeviceOpInterface product, RewriterBase &rewriter) {
-  if (product.getOpFuncName() != "mul" || !isF32(product.getResultTensor()))
+  if (!isa<MulOp>(product) || !isF32(product.getResultTensor()))
     return;
   for (Operation *user : product.getResultTensor().getUsers()) {
     auto convert = dyn_cast<ConvertOp>(user);
@@ -336,13 +326,14 @@ static void recoverSilu(DeviceOpInterface product, RewriterBase &rewriter) {
     Read gate = getRead(product, i), x = getRead(product, 1 - i);
     auto sigmoid = dyn_cast_or_null<DeviceOpInterface>(gate.root.getDefiningOp());
     auto widen = x.root.getDefiningOp<ConvertOp>();
-    if (!sigmoid || sigmoid.getOpFuncName() != "sigmoid" || !widen ||
+    if (!sigmoid || !isa<SigmoidOp>(sigmoid) || !widen ||
         !mlir::spyre::isHalf(getTensorType(widen.getSource()).getElementType()) ||
         !readsSame(product, 1 - i, sigmoid, 0) ||
         !areEqual(gate.map, sigmoid.getOutputMap(), product.getExtents()))
       continue;
-    DeviceOpSpec spec = DeviceOpSpec::move("silu", product.getInputs()[1 - i], product.getExtents(),
-                                           product.getInputMap(1 - i), product.getOutputMap());
+    DeviceOpSpec spec =
+        DeviceOpSpec::move(OpFunc::Silu, product.getInputs()[1 - i], product.getExtents(),
+                           product.getInputMap(1 - i), product.getOutputMap());
     spec.resultType = product.getResultTensor().getType();
     rewriter.setInsertionPoint(product);
     Value silu = buildDeviceOp(rewriter, product.getLoc(), spec).getResultTensor();
@@ -399,7 +390,7 @@ Value PrecisionRewriter::getAtHalf(Value value, Type type) {
   if (!cast) {
     OpBuilder::InsertionGuard guard(rewriter);
     setInsertionAfter(value);
-    cast = buildPointwise(rewriter, value.getLoc(), "identity", {value},
+    cast = buildPointwise(rewriter, value.getLoc(), OpFunc::Identity, {value},
                           RankedTensorType::get(getTensorType(value).getShape(), type));
   }
   return cast;
@@ -424,7 +415,8 @@ Value PrecisionRewriter::getFull(Value value) {
       half = halves.lookup(value);
     if (half) {
       rewriter.setInsertionPointAfter(value.getDefiningOp());
-      full = buildPointwise(rewriter, value.getLoc(), "dl16tofp32", {half}, getTensorType(value));
+      full = buildPointwise(rewriter, value.getLoc(), OpFunc::Dl16tofp32, {half},
+                            getTensorType(value));
     }
   }
   fulls[value] = full;
@@ -453,7 +445,7 @@ Value PrecisionRewriter::getHalf(Value value, Type type) {
   } else {
     Value full = getFull(value);
     setInsertionAfter(full);
-    half = buildPointwise(rewriter, value.getLoc(), "fp32todl16", {full}, halfType);
+    half = buildPointwise(rewriter, value.getLoc(), OpFunc::Fp32todl16, {full}, halfType);
   }
   halves[value] = half;
   return getAtHalf(half, type);
@@ -492,7 +484,7 @@ void PrecisionRewriter::rewriteFull(Operation *op) {
       OpBuilder::InsertionGuard guard(rewriter);
       setInsertionAfter(condition);
       wide = buildPointwise(
-          rewriter, condition.getLoc(), "dl16tofp32", {condition},
+          rewriter, condition.getLoc(), OpFunc::Dl16tofp32, {condition},
           RankedTensorType::get(getTensorType(condition).getShape(), rewriter.getF32Type()));
     }
     op->setOperand(0, wide);

@@ -107,12 +107,6 @@ void RangeRewriter::replace(Operation *op, Operation *made, std::optional<Kind> 
   rewriter.replaceOp(op, narrow);
 }
 
-/// Operations whose results hold the numbers of their operands, or sums of them.
-static bool passesOn(const ::spyre::OpFuncInfo &info) {
-  return info.keepsNumbers || info.opFunc == ::spyre::OpFunc::Add ||
-         info.opFunc == ::spyre::OpFunc::Sub;
-}
-
 bool RangeRewriter::reachesHost(Value value) const {
   func::FuncOp function = func;
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
@@ -124,15 +118,14 @@ bool RangeRewriter::reachesHost(Value value) const {
       return false;
     }
     auto device = dyn_cast<DeviceOpInterface>(user);
-    return (isa<ViewOp, ConcatOp>(user) || (device && passesOn(device.getInfo()))) &&
+    return (isa<ViewOp, ConcatOp>(user) || (device && device.getInfo().passesInfinity)) &&
            isBFloat16(user->getResult(0)) && reachesHost(user->getResult(0));
   });
 }
 
 std::optional<Kind> RangeRewriter::getResultKind(DeviceOpInterface op) const {
   const ::spyre::OpFuncInfo &info = op.getInfo();
-  using ::spyre::OpFunc;
-  bool multiplies = info.opFunc == OpFunc::Mul, divides = info.opFunc == OpFunc::Realdiv;
+  bool multiplies = isa<MulOp>(op), divides = isa<RealdivOp>(op);
   std::optional<Kind> kind;
   for (auto [i, input] : llvm::enumerate(op.getInputs())) {
     if (isBeyondRange(input)) {
@@ -146,8 +139,8 @@ std::optional<Kind> RangeRewriter::getResultKind(DeviceOpInterface op) const {
     if (it == wide.end())
       continue;
     bool scaled = it->second.kind == Kind::Scaled;
-    bool isSpread = passesOn(info) || info.category == ::spyre::OpCategory::Reduction ||
-                    info.opFunc == OpFunc::Reciprocal || (scaled && multiplies) ||
+    bool isSpread = info.passesInfinity || info.category == ::spyre::OpCategory::Reduction ||
+                    isa<ReciprocalOp>(op) || (scaled && multiplies) ||
                     (scaled && divides && i == 0);
     if (isSpread)
       kind = std::max(kind.value_or(Kind::Bounded), it->second.kind);
@@ -168,7 +161,7 @@ LogicalResult RangeRewriter::rewrite(DeviceOpInterface op) {
   bool onlyMasks = llvm::all_of(op.getInputs(), [&](Value input) {
     return !isBeyondRange(input) && (!isWide(input) || wide.lookup(input).kind == Kind::Mask);
   });
-  if (onlyMasks && !passesOn(op.getInfo()))
+  if (onlyMasks && !op.getInfo().passesInfinity)
     return success();
   rewriter.setInsertionPoint(op);
   SmallVector<Value> operands;

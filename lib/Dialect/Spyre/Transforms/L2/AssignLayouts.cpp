@@ -26,6 +26,7 @@ namespace mlir::spyre {
 
 using namespace mlir;
 using namespace mlir::spyre;
+using ::spyre::OpFunc;
 
 using Stick = std::optional<unsigned>;
 
@@ -215,7 +216,7 @@ DeviceOpInterface LayoutAssigner::splitWrite(DeviceOpInterface op, RankedTensorT
   DeviceOpInterface computed = buildDeviceOp(
       builder, op->getLoc(), DeviceOpSpec::of(op).withOutput(Value(), partType, inPart));
   DeviceOpSpec write =
-      DeviceOpSpec::move("identity", computed.getResultTensor(), partType.getShape(),
+      DeviceOpSpec::copy(computed.getResultTensor(), partType.getShape(),
                          builder.getMultiDimIdentityMap(partType.getRank()), inWhole);
   DeviceOpInterface written =
       buildDeviceOp(builder, op->getLoc(), write.withOutput(op.getOutput(), result.getType()));
@@ -346,7 +347,7 @@ LogicalResult LayoutAssigner::repeatAlong(DeviceOpInterface op, unsigned input,
     used.set(d);
   Box box = getBox(op, op.getInputMap(input), used);
   Value value = op.getInputs()[input];
-  DeviceOpSpec copy = DeviceOpSpec::move("identity", value, box.extents, box.map,
+  DeviceOpSpec copy = DeviceOpSpec::copy(value, box.extents, box.map,
                                          builder.getMultiDimIdentityMap(box.extents.size()));
   copy.resultType =
       RankedTensorType::get(box.extents, cast<RankedTensorType>(value.getType()).getElementType());
@@ -470,10 +471,9 @@ LogicalResult LayoutAssigner::assignPointwise(DeviceOpInterface op) {
   Value result = op.getResultTensor();
   AffineMap outMap = op.getOutputMap();
   llvm::SmallBitVector written = getUsedDims(outMap);
-  bool isCopy = op.getOpFuncName() == "identity", reduces = isReduction(op);
-  int64_t elements = 64;
-  if (!op.getInputs().empty())
-    elements = ::spyre::getElementsPerStick(getLayout(op.getInputs()[0]).getFormat());
+  bool isCopy = isa<IdentityOp>(op), reduces = isReduction(op);
+  // Every operation has an input (its verifier).
+  int64_t elements = ::spyre::getElementsPerStick(getLayout(op.getInputs()[0]).getFormat());
   // A result that the caller sees wants the default layout.
   Stick defaultStick;
   if (outMap.getNumResults() > 0)
@@ -575,7 +575,7 @@ LogicalResult LayoutAssigner::assignPartialCast(DeviceOpInterface op, Stick stic
   };
   builder.setInsertionPoint(op);
   LogicalResult built = success();
-  auto build = [&](StringRef opFunc, Value input, ArrayRef<int64_t> over, AffineMap from,
+  auto build = [&](OpFunc opFunc, Value input, ArrayRef<int64_t> over, AffineMap from,
                    RankedTensorType type, AffineMap to, Value init) {
     DeviceOpSpec spec = DeviceOpSpec::move(opFunc, input, over, from, to).withOutput(init, type);
     DeviceOpInterface device = buildDeviceOp(builder, op->getLoc(), spec);
@@ -586,7 +586,7 @@ LogicalResult LayoutAssigner::assignPartialCast(DeviceOpInterface op, Stick stic
   Value in;
   if (!stick) {
     AffineMap from = AffineMap::get(rank + 1, 0, op.getInputMap(0).getResults(), context);
-    in = build("identity", source, wide, from, getWideType(source), all, {});
+    in = build(OpFunc::Identity, source, wide, from, getWideType(source), all, {});
   } else {
     Value behind;
     int64_t begin = llvm::alignTo(extents[*stick], getCastElements(source));
@@ -597,12 +597,13 @@ LogicalResult LayoutAssigner::assignPartialCast(DeviceOpInterface op, Stick stic
       SmallVector<AffineExpr> shifted(all.getResults());
       shifted[*stick] = shifted[*stick] + begin;
       builder.setInsertionPoint(op);
-      behind = build("identity", zero, rest, AffineMap::get(rank, 0, context), getWideType(source),
-                     AffineMap::get(rank, 0, shifted, context), {});
+      behind = build(OpFunc::Identity, zero, rest, AffineMap::get(rank, 0, context),
+                     getWideType(source), AffineMap::get(rank, 0, shifted, context), {});
     }
-    in = build("identity", source, extents, op.getInputMap(0), getWideType(source), all, behind);
+    in = build(OpFunc::Identity, source, extents, op.getInputMap(0), getWideType(source), all,
+               behind);
   }
-  Value out = build(op.getOpFuncName(), in, wide, all, getWideType(result), all, {});
+  Value out = build(op.getOpFunc(), in, wide, all, getWideType(result), all, {});
   std::optional<LayoutAttr> layout = chooseResultLayout(op, stick);
   if (!layout)
     return op->emitOpError() << "has no layout that the device can execute: one element a stick "
@@ -611,7 +612,7 @@ LogicalResult LayoutAssigner::assignPartialCast(DeviceOpInterface op, Stick stic
   if (!stick)
     from = from.insertResult(builder.getAffineConstantExpr(0), rank);
   auto type = cast<RankedTensorType>(result.getType());
-  Value written = build("identity", out, extents, from,
+  Value written = build(OpFunc::Identity, out, extents, from,
                         RankedTensorType::get(type.getShape(), type.getElementType(), *layout),
                         op.getOutputMap(), op.getOutput());
   result.replaceAllUsesWith(written);

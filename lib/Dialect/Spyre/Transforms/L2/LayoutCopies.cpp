@@ -17,6 +17,7 @@
 
 using namespace mlir;
 using namespace mlir::spyre;
+using ::spyre::OpFunc;
 
 static int64_t getElements(Value value) {
   return ::spyre::getElementsPerStick(getLayout(value).getFormat());
@@ -94,7 +95,7 @@ Value LayoutCopies::getZero(Type elementType) {
 Value LayoutCopies::buildIdentity(Location loc, Value source, ArrayRef<int64_t> extents,
                                   AffineMap from, RankedTensorType resultType, AffineMap to,
                                   Value init) {
-  DeviceOpSpec spec = DeviceOpSpec::move("identity", source, extents, from, to);
+  DeviceOpSpec spec = DeviceOpSpec::copy(source, extents, from, to);
   DeviceOpInterface op = buildDeviceOp(builder, loc, spec.withOutput(init, resultType));
   tails.update(op);
   return op.getResultTensor();
@@ -155,7 +156,7 @@ Value LayoutCopies::buildRestickify(Location loc, Value source, int64_t newStick
   }
   AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
   DeviceOpSpec spec =
-      DeviceOpSpec::move("ReStickifyOpHBM", source, type.getShape(), identity, identity);
+      DeviceOpSpec::move(OpFunc::Restickify, source, type.getShape(), identity, identity);
   spec.resultType = RankedTensorType::get(type.getShape(), type.getElementType(),
                                           LayoutAttr::get(builder.getContext(), target));
   DeviceOpInterface op = buildDeviceOp(builder, loc, spec);

@@ -35,14 +35,6 @@ static bool holdsLargest(ConstantOp constant) {
                       [](const APFloat &number) { return isLargest(number.convertToDouble()); });
 }
 
-/// True if each result of \p op is one of its operands, up to the sign, or a sum of them.
-static bool passesOn(DeviceOpInterface op) {
-  const ::spyre::OpFuncInfo &info = op.getInfo();
-  return info.category == ::spyre::OpCategory::DataMovement ||
-         info.stickRule == ::spyre::StickRule::Cast || info.keepsNumbers ||
-         info.opFunc == ::spyre::OpFunc::Add || info.opFunc == ::spyre::OpFunc::Sub;
-}
-
 OverflowSources::OverflowSources(func::FuncOp func) {
   // No bf16 number lies next to 65504.
   for (BlockArgument argument : func.getArguments())
@@ -60,7 +52,7 @@ OverflowSources::Source OverflowSources::getSource(Operation *op) const {
   auto device = dyn_cast<DeviceOpInterface>(op);
   if (!device)
     return Source::Argument;
-  bool passes = passesOn(device);
+  bool passes = device.getInfo().passesInfinity;
   Source source = Source::Computed;
   for (Value operand : op->getOperands())
     if (Source from = sources.lookup(operand); passes || from == Source::Constant)

@@ -135,7 +135,7 @@ Tail TailAnalysis::getContent(Value value, int64_t dim, int64_t begin) const {
   if (!span)
     return Tail::Unknown;
   auto [start, extent] = *span;
-  if (start >= begin && op.getOpFuncName() == "identity" && getShape(op.getInputs()[0]).empty()) {
+  if (start >= begin && isa<IdentityOp>(op) && getShape(op.getInputs()[0]).empty()) {
     if (start == begin && start + extent == getShape(value)[dim])
       return get(op.getInputs()[0]).lanes;
     return Tail::Unknown;

@@ -122,7 +122,7 @@ Value LayoutCopies::moveWide(Value value, int64_t dim) {
   AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
   auto narrowing = value.getDefiningOp<DeviceOpInterface>();
   DeviceOpSpec spec =
-      DeviceOpSpec::move(narrowing.getOpFuncName(), source, type.getShape(), identity, identity)
+      DeviceOpSpec::move(narrowing.getOpFunc(), source, type.getShape(), identity, identity)
           .withOutput(Value(), wide);
   DeviceOpInterface cast = buildDeviceOp(builder, value.getLoc(), spec);
   tails.update(cast);

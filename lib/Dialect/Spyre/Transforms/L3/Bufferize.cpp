@@ -153,9 +153,8 @@ void FunctionBufferizer::bufferize(DeviceOpInterface op) {
 void FunctionBufferizer::copy(Location loc, Value from, Value to) {
   ArrayRef<int64_t> shape = getShape(to);
   AffineMap identity = builder.getMultiDimIdentityMap(shape.size());
-  buildDeviceOp(
-      builder, loc,
-      DeviceOpSpec::move("identity", from, shape, identity, identity).withOutput(to, Type()));
+  buildDeviceOp(builder, loc,
+                DeviceOpSpec::copy(from, shape, identity, identity).withOutput(to, Type()));
 }
 
 LogicalResult FunctionBufferizer::run() {

@@ -132,10 +132,8 @@ private:
   const layout::Access &getAccess(const Step &step) {
     return model.get(step.access->op)->accesses[step.access->operand];
   }
-  static layout::Region getRegion(const layout::Access &access, const Step &step,
-                                  bool atAllTimes) {
-    return atAllTimes ? access.getRegion()
-                      : access.getRegion({step.time.begin(), step.time.end()});
+  static layout::Region getRegion(const layout::Access &access, const Step &step, bool atAllTimes) {
+    return atAllTimes ? access.getRegion() : access.getRegion({step.time.begin(), step.time.end()});
   }
 
   presburger::IntegerPolyhedron makeBox(const layout::Region &box) const {
@@ -210,10 +208,8 @@ static bool isChecked(func::FuncOp func, Value buffer) {
   return role && role.getValue() == "output";
 }
 
-SmallVector<UninitialisedRead>
-mlir::spyre::findUninitialisedReads(func::FuncOp func,
-                                    const llvm::MapVector<Value, BufferLife> &lives,
-                                    PlanningModel &model) {
+SmallVector<UninitialisedRead> mlir::spyre::findUninitialisedReads(
+    func::FuncOp func, const llvm::MapVector<Value, BufferLife> &lives, PlanningModel &model) {
   Execution execution(lives);
   DenseMap<Value, std::vector<Step>> steps = execution.run(func);
   SmallVector<UninitialisedRead> found;

@@ -38,14 +38,24 @@ AffineMap getBroadcastMap(MLIRContext *context, ArrayRef<int64_t> operandShape,
                           ArrayRef<int64_t> shape);
 
 /// The device operation \p opFunc on every element of \p resultType.
-Value buildPointwise(OpBuilder &b, Location loc, StringRef opFunc, ValueRange inputs,
+Value buildPointwise(OpBuilder &b, Location loc, ::spyre::OpFunc opFunc, ValueRange inputs,
                      RankedTensorType resultType, ArrayRef<NamedAttribute> constants = {});
+/// The same by name, for tables of a conversion: a specified one.
+inline Value buildPointwise(OpBuilder &b, Location loc, StringRef opFunc, ValueRange inputs,
+                            RankedTensorType resultType, ArrayRef<NamedAttribute> constants = {}) {
+  return buildPointwise(b, loc, ::spyre::lookupOpFunc(opFunc)->opFunc, inputs, resultType,
+                        constants);
+}
 
 /// The reduction \p opFunc over \p dims (sorted, each once). With \p keepDims the
 /// reduced dims stay with extent 1. A reduction over one element
 /// stays one, for the precision rules to see; spyre-fold-views makes it a view.
-Value buildReduction(OpBuilder &b, Location loc, StringRef opFunc, Value x, ArrayRef<int64_t> dims,
-                     bool keepDims);
+Value buildReduction(OpBuilder &b, Location loc, ::spyre::OpFunc opFunc, Value x,
+                     ArrayRef<int64_t> dims, bool keepDims);
+inline Value buildReduction(OpBuilder &b, Location loc, StringRef opFunc, Value x,
+                            ArrayRef<int64_t> dims, bool keepDims) {
+  return buildReduction(b, loc, ::spyre::lookupOpFunc(opFunc)->opFunc, x, dims, keepDims);
+}
 
 /// \p source indexed by \p map, with result shape \p shape.
 Value buildView(OpBuilder &b, Location loc, Value source, AffineMap map, ArrayRef<int64_t> shape);
