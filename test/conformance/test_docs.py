@@ -134,3 +134,11 @@ def test_links(page):
         elif fragment and other.suffix == ".md" and fragment not in anchors(pathlib.Path(other)):
             broken.append(target)
     assert not broken
+
+
+def test_glossary_is_sorted_and_links():
+    text = (DOCS / "glossary.md").read_text()
+    entries = [" ".join(part.split()) for part in text.split("\n\n")[2:]]
+    terms = [re.match(r"\*\*(.+?)\.\*\* ", entry)[1] for entry in entries]
+    assert terms == sorted(terms, key=str.lower)
+    assert not [term for term, entry in zip(terms, entries, strict=True) if not re.search(r"→ \[.+\]\(.+\)$", entry)]
