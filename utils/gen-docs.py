@@ -17,6 +17,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -72,9 +73,10 @@ PASSES = [
 ]
 PASSES_INTRODUCTION = """\
 Every pass is an option of `spyre-opt` by its name. They stand in the order in which the pipelines run them, with a verifier behind each level
-([architecture](developer/architecture.md)); those that run on whole programs beside the pipelines come last in their group. In an example the first line is the command, what follows `// becomes` are lines of its output
-(`…` stands for what is left out), and `// error:` is what the command reports.
+([architecture](developer/architecture.md)); those that run on whole programs beside the pipelines come last in their group. In an example the first line is the
+command, what follows `// becomes` are lines of its output (`…` stands for what is left out), and `// error:` is what the command reports.
 """
+WIDTH = 180  # of lines that are written here
 PIPELINES = ROOT / "lib" / "Compiler" / "Pipelines.cpp"
 INTERFACE = "Dialect/Spyre/IR/SpyreInterfaces.td"
 FENCE = re.compile(r"^```", re.M)
@@ -157,8 +159,12 @@ def attribute_table(match):
     return "\n".join(lines + [f"| `{name}` | `{kind}` | {what.splitlines()[0]} |" for name, kind, what in rows])
 
 
+def fill(text):
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
 def contents(headings):
-    return " · ".join(f"[{name}](#{anchor(name)})" for name in headings) + "\n"
+    return fill(" · ".join(f"[{name}](#{anchor(name)})" for name in headings)) + "\n"
 
 
 def link(text, folder, passes):
@@ -222,7 +228,13 @@ def dialect_page(tblgen, dialect, passes):
         text = re.sub(r"^# .*\n+", "", text, count=1).replace("[TOC]\n", "")
     head, *sections = re.split(r"^## (?=Operations|Attributes|Types|Enums)", text, flags=re.M)
     page = (
-        f"# The {dialect} dialect\n\n" + NOTICE.format(source=source) + "\n" + introduction + "\n\n" + tidy(head) + "\n"
+        f"# The {dialect} dialect\n\n"
+        + NOTICE.format(source=source)
+        + "\n"
+        + fill(introduction)
+        + "\n\n"
+        + tidy(head)
+        + "\n"
     )
     for section in sections:
         kind, _, rest = section.partition("\n")
@@ -284,7 +296,7 @@ def read_passes(tblgen):
 def passes_page(groups, names):
     page = "# Passes\n\n" + NOTICE.format(source="**/Passes.td") + "\n" + PASSES_INTRODUCTION
     for title, _, purpose in PASSES:
-        page += f"\n## {title}\n\n{purpose} {contents(name for name, _ in groups[title])}"
+        page += f"\n## {title}\n\n{purpose}\n\n{contents(name for name, _ in groups[title])}"
         page += "".join(f"\n### {name}\n\n{body}" for name, body in groups[title])
     return link(page, "", names)
 
