@@ -46,8 +46,10 @@ FOREIGN = [
 def sources():
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in SUFFIXES and not {"data", "build", "__pycache__"} & set(path.parts[len(ROOT.parts) :]):
-                yield path
+            folders = set(path.relative_to(ROOT).parts)
+            if path.suffix in SUFFIXES and not folders & {"build", "__pycache__"}:
+                if "data" not in folders or path.suffix == ".md":
+                    yield path
     yield from (ROOT / "README.md", ROOT / "CONTRIBUTING.md")
 
 
