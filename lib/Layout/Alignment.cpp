@@ -10,7 +10,7 @@
 // is; (2) iteration dims become one loop dim a segment, splits are handed out
 // from the outermost segment inwards; (3) device dims that several loop dims
 // share are split, size-1 dims dropped; (4) all operands get equal rank, with a
-// place for the stick count. Source of the rules: SuperDSC reference e.1.
+// place for the stick count. Source of the rules: docs/formats/superdsc-rules.md, e.1.
 //
 //===----------------------------------------------------------------------===//
 

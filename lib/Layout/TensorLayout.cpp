@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Everything about a layout follows from its device dims: each is one digit of
-// one logical coordinate. Source of the rules: SuperDSC reference e.0; hardware
-// reference, "Default tensor layout".
+// one logical coordinate. Source of the rules: docs/formats/superdsc-rules.md, e.0;
+// docs/device.md, section 6.
 //
 //===----------------------------------------------------------------------===//
 

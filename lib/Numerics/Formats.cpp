@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The tables behind Formats.h: one row a format, one row a host type.
-// Source of the facts: SuperDSC reference, section 4.
+// Source of the facts: docs/formats/superdsc-rules.md, section 4.
 //
 //===----------------------------------------------------------------------===//
 

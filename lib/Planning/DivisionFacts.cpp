@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Slice sizes, spans and footprints of given splits, and the construction of problems. Source of
-// the rules: SuperDSC reference e.3, e.6.
+// the rules: docs/formats/superdsc-rules.md, e.3; docs/formats/superdsc-rules.md, e.6.
 //
 //===----------------------------------------------------------------------===//
 

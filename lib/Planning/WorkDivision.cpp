@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Two solvers over the same rules: the published heuristic (span reduction, matmul
-// cost, default distribution: SuperDSC reference e.6), and the best of all legal
-// splits by a cost function.
+// cost, default distribution: docs/formats/superdsc-rules.md, e.6), and the best of
+// all legal splits by a cost function.
 //
 //===----------------------------------------------------------------------===//
 

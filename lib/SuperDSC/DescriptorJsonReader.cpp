@@ -8,7 +8,7 @@
 // Reads both published forms. What the Descriptor does not hold is either
 // constant in all known files (any other value is refused by name, because it
 // would mean something that nothing here models), or kept in unknownFields.
-// Field names and order: SuperDSC reference, section 1.
+// Field names and order: docs/formats/superdsc-rules.md, section 1.
 //
 //===----------------------------------------------------------------------===//
 

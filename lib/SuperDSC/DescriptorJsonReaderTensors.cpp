@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // primaryDsInfo_, scheduleTree_ with labeledDs_, constantInfo_ and computeOp_.
-// Field names and order: SuperDSC reference, section 1.
+// Field names and order: docs/formats/superdsc-rules.md, section 1.
 //
 //===----------------------------------------------------------------------===//
 

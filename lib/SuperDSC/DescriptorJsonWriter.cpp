@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Writes the fields in the reference's order, token by token.
-// Source of names and order: SuperDSC reference, sections 1 and 8.
+// Source of names and order: docs/formats/superdsc-rules.md, sections 1 and 8.
 //
 //===----------------------------------------------------------------------===//
 
@@ -499,7 +499,7 @@ void DescriptorWriter::writeLabeled(const Tensor &tensor, size_t index) {
 void DescriptorWriter::writeConstants() {
   w.key("constantInfo_");
   if (d.constants.empty()) {
-    // A string, not an object: reference, section 6, number 11.
+    // A string, not an object: docs/formats/superdsc-rules.md, section 6, fault 11.
     d.spelling.emptyConstantsAsObject ? w.raw("{}") : w.value("{}");
     return;
   }

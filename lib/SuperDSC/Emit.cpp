@@ -7,7 +7,7 @@
 //
 // The steps of emitDescriptor up to dims, scales, padding and gaps: device
 // coordinates, alignment, names. What a descriptor writes about each tensor is
-// in EmitTensors.cpp. Source of the rules: SuperDSC reference, e.1 and e.2.
+// in EmitTensors.cpp. Source of the rules: docs/formats/superdsc-rules.md, e.1 to e.2.
 //
 //===----------------------------------------------------------------------===//
 
@@ -189,7 +189,8 @@ void Emitter::cutTiles() {
     extents.push_back(dim.extent);
   for (unsigned i = 0; i < accesses.size(); ++i) {
     layout::AlignAccess &access = accesses[i];
-    // A tile of whole sticks leaves the dim as long as it is (e.5).
+    // A tile of whole sticks leaves the dim as long as it is
+    // (docs/formats/superdsc-rules.md, e.5).
     auto isStickDim = [&](unsigned d) {
       for (const layout::Digit &digit : access.coordinates[d].digits)
         for (unsigned lane = access.deviceSizes.size() - access.stickRank;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The rules of e.2 fall into a few categories; the OpFunc table says which one
-// an operation belongs to.
+// The rules (docs/formats/superdsc-rules.md, e.2) fall into a few categories; the OpFunc
+// table says which one an operation belongs to.
 //
 //===----------------------------------------------------------------------===//
 

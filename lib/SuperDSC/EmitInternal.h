@@ -7,7 +7,7 @@
 //
 // What the steps of emitDescriptor hand to each other: facts about the
 // operation, its named dims and its operands in terms of them. Private to
-// lib/SuperDSC. Source of the rules: SuperDSC reference, section 5, e.1 to e.4.
+// lib/SuperDSC. Source of the rules: docs/formats/superdsc-rules.md, section 5, e.1 to e.4.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 
 namespace spyre::sdsc {
 
-/// The rules of e.2 differ by these.
+/// The rules of dims and padding differ by these (docs/formats/superdsc-rules.md, e.2).
 enum class EmitCategory : uint8_t {
   Pointwise, ///< unary and broadcast
   Reduction,

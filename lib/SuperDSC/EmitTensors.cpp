@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The last steps of emitDescriptor: cores, layout classes, constants, addresses
-// and folds. Source of the rules: SuperDSC reference, section 1 and e.2 to e.4.
+// and folds. Source of the rules: docs/formats/superdsc-rules.md, section 1;
+// docs/formats/superdsc-rules.md, e.2 to e.4.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,7 +54,8 @@ void Emitter::writeDescriptor() {
   out.outputs = {last};
 }
 
-/// e.3: the first dim of the order varies fastest with the core.
+/// The first dim of the order varies fastest with the core
+/// (docs/formats/superdsc-rules.md, e.3).
 void Emitter::writeCores() {
   Descriptor &out = result.descriptor;
   unsigned count = unsigned(out.dims.size());
@@ -209,7 +211,8 @@ void Emitter::writeOwnDivision(const EmitTensor &in, Tensor &out) const {
   }
 }
 
-/// e.4: the device coordinates at the first element of each core's slice.
+/// The device coordinates at the first element of each core's slice
+/// (docs/formats/superdsc-rules.md, e.4).
 void Emitter::writeAddresses(unsigned position, Tensor &out) {
   const EmitTensor &in = tensors[position];
   const Descriptor &descriptor = result.descriptor;

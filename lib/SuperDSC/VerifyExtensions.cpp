@@ -7,7 +7,7 @@
 //
 // Symbolic dims, padded windows, paged value tensors (none of which the reference
 // front end emits) and the relayout in LX.
-// Source of the rules: SuperDSC reference, section 7.
+// Source of the rules: docs/formats/superdsc-rules.md, section 7.
 //
 //===----------------------------------------------------------------------===//
 

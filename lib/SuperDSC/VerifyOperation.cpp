@@ -8,7 +8,7 @@
 // What the OpFunc table says of an operation (unit, inputs, constants, formats,
 // stick rule), checked on a descriptor. Operations that are known by name only
 // have no rows of formats; what their class tells is checked all the same.
-// Source of the rules: SuperDSC reference, sections 3 and 7.
+// Source of the rules: docs/formats/superdsc-rules.md, sections 3 and 7.
 //
 //===----------------------------------------------------------------------===//
 

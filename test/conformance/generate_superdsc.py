@@ -84,7 +84,7 @@ def is_executable(case):
     if not neutral_ops.is_executable(case["specs"]):
         return False
     for spec in neutral_ops.operations(case["specs"]):
-        # What an unaligned restickify means is not certain (SuperDSC reference, section 9).
+        # What an unaligned restickify means is not certain (docs/formats/superdsc-rules.md, section 9).
         if spec["op"] == "ReStickifyOpHBM":
             for tensor in spec["host"]["tensors"]:
                 stick = tensor["dim_order"][-1]

@@ -3,8 +3,8 @@
 # Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
 # Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The list of what fails for users of comparable stacks has a row a kind of
-# mistake; sections 2 to 9 are those that operations of the first two tiers can
+# ROWS is the list of what fails for users of comparable stacks, a row a kind of
+# mistake; groups 2 to 9 are those that operations of the first two tiers can
 # express. Cases of test/data/bugs and test/data/failures name the row that they
 # belong to. A row without a case that asks for a value needs a reason here; the
 # numbers themselves are checked by programs.py on the two folders.
@@ -17,7 +17,7 @@ import json
 import pytest
 from lib.built import DATA
 
-# Section -> row (its first id) -> what went wrong, in a few words.
+# Group -> row (its first id) -> what went wrong, in a few words.
 ROWS = {
     2: {
         "#2803": "offset lost when a dim beside the stick has a step",

@@ -5,7 +5,8 @@
 #
 # A part of what ops.py and opinfo.py run, small enough for every check: the whole of it
 # is run by hand (docs/developer/testing.md). PyTorch runs what the device lacks, so few
-# calls are refused, and none is wrong.
+# calls are refused, and none is wrong. Where operations run is what docs/operations.md
+# says.
 """A part of the operator calls is right, on the device or with host calls."""
 
 import collections
@@ -18,6 +19,7 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+import operations  # noqa: E402
 from lib.built import BUILD, DATA  # noqa: E402
 
 from lib import harness  # noqa: E402
@@ -40,5 +42,9 @@ def test_right_or_refused(arguments, tmp_path):
     outcomes = [o for o in json.loads(report.read_text()) if o["outcome"] != "skipped"]
     bad = [(o["case"], o["outcome"], o["reason"][:200]) for o in outcomes if o["outcome"] not in ("right", "refused")]
     assert not bad
+    if arguments[0] == "opinfo.py":
+        # The record has three samples of each operation and type, of which this is one.
+        elsewhere = operations.changed(json.loads(operations.RECORD.read_text()), outcomes)
+        assert not elsewhere, "measure docs/operations.md again"
     counts = collections.Counter(o["outcome"] for o in outcomes)
     assert counts["right"] >= 0.9 * len(outcomes) > 0, counts

@@ -3,8 +3,8 @@
 # Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
 # Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Bundles of the reference data, rewritten as other files have them (SuperDSC
-# reference, section 10): each is read, verified, written back as it was, and runs to
+# Bundles of the reference data, rewritten as other files have them
+# (docs/formats/superdsc-rules.md, section 10): each is read, verified, written back as it was, and runs to
 # the numbers that came with it. And what is given by hand with -i and -o is held against
 # the descriptors.
 """Newer spellings of descriptors, bundle.mlir and launch_spec.json."""

@@ -81,6 +81,12 @@ def test_every_folder_has_a_layer():
     assert not {folder for folder in LEVEL if not (LIB / folder).is_dir()}
 
 
+def test_the_picture_has_every_folder():
+    """docs/picture/levels.svg, by the last two parts of each folder's path."""
+    picture = (ROOT / "docs" / "picture" / "levels.svg").read_text()
+    assert not [folder for folder in LEVEL if "/".join(folder.split("/")[-2:]) not in picture]
+
+
 def test_links_go_down():
     wrong = []
     for name, (folder, _, links) in LIBRARIES.items():

@@ -3,8 +3,8 @@
 # Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
 # Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Kinds of mistakes that users of such stacks have reported, sections 2 to 4 of
-# the project's list (reference/known-failures.md); sections 5 to 9 are in
+# Kinds of mistakes that users of such stacks have reported, groups 2 to 4 of
+# the list in test/conformance/test_known_failures.py; groups 5 to 9 are in
 # failure_kinds_compute.py. A function a row of the list yields small programs of
 # that kind at sizes, positions and dtypes other than those that were reported.
 """Programs of reported kinds of mistakes, for generate_failures.py: views, layouts, tails."""

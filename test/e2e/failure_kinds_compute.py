@@ -3,8 +3,8 @@
 # Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
 # Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Sections 5 to 9 of the project's list of reported mistakes, as failure_kinds.py
-# has sections 2 to 4. Division and scratchpad planning show in the numbers only:
+# Groups 5 to 9 of the list in test/conformance/test_known_failures.py, as failure_kinds.py
+# has groups 2 to 4. Division and scratchpad planning show in the numbers only:
 # the programs are such that a stale offset, a lost slice of a core or a wrong
 # division changes a result.
 """Programs of reported kinds of mistakes: casts, products, reductions, division, scratchpad."""

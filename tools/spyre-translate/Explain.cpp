@@ -8,7 +8,7 @@
 // Per operation: what it computes (the OpFunc table's words), where it came from,
 // its iteration space and how the cores share it, each operand's role, shape, place
 // and memory order, constants and masks as numbers, and what it moves. How much an
-// operation moves follows the reference, section 9: each core reads or writes the
+// operation moves (docs/formats/superdsc-rules.md, section 9): each core reads or writes the
 // part of an operand that its slice covers, in whole sticks; cores that start at the
 // same address read the same sticks, which count once.
 //

@@ -57,8 +57,8 @@ struct Spread {
 };
 
 /// Dims in the order in which consecutive cores count their slices, fastest first
-/// (SuperDSC reference e.3): the first dim varies fastest; under \p kFast the last dim, then
-/// the first.
+/// (docs/formats/superdsc-rules.md, e.3): the first dim varies fastest; under \p kFast
+/// the last dim, then the first.
 std::vector<unsigned> getCoreOrder(size_t numDims, bool kFast);
 
 /// \p dims over as many cores as there are combinations of slices, in core order.

@@ -9,7 +9,7 @@
 // every operand is one loop dim plus a constant (or, for the stick, one loop dim
 // divided by or modulo the elements of a stick). That is the form in which
 // SuperDSC can name a coordinate. MLIR-free.
-// Source of the rules: SuperDSC reference e.1, second half ("Alignment").
+// Source of the rules: docs/formats/superdsc-rules.md, e.1.
 //
 //===----------------------------------------------------------------------===//
 

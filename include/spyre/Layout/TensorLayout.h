@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The device layout of a tensor: what `#spyre.layout` means. MLIR-free.
-// Source of the rules: SuperDSC reference e.0; hardware reference, "Default
-// tensor layout".
+// Source of the rules: docs/formats/superdsc-rules.md, e.0;
+// docs/device.md, section 6.
 //
 //===----------------------------------------------------------------------===//
 
@@ -76,7 +76,7 @@ struct DmaTransfer {
 /// below need a valid layout.
 std::vector<std::string> verify(const TensorLayout &layout);
 
-/// The default layout of \p shape (hardware reference, "Default tensor layout").
+/// The default layout of \p shape (docs/device.md, section 6).
 TensorLayout getDefaultLayout(std::vector<int64_t> shape, DataFormat format);
 /// The default layout with one element a stick.
 TensorLayout getSparseLayout(std::vector<int64_t> shape, DataFormat format);

@@ -8,7 +8,7 @@
 // Makes the runtime's plan from bundle.mlir: loops with constant bounds, and each
 // operand of an execution as base + offset + strides of the loops. For bundles
 // that came without a plan.json, and for writing ours.
-// Source: SuperDSC reference, section 2.
+// Source: docs/formats/superdsc-rules.md, section 2.
 //
 //===----------------------------------------------------------------------===//
 

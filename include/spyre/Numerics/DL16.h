@@ -14,7 +14,7 @@
 // An operation of the device computes in float and rounds once: roundToDL16()
 // of a float result is what the device stores. maximumOf() and minimumOf() are
 // what float arithmetic does not give. The whole contract stands in
-// docs/developer/numerics.md. Source: SuperDSC reference, section 4.
+// docs/developer/numerics.md. Source: docs/formats/superdsc-rules.md, section 4.
 //
 //===----------------------------------------------------------------------===//
 

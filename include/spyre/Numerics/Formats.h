@@ -7,7 +7,7 @@
 //
 // The device's data formats (names as in SuperDSC's dataFormat_), the host's
 // element types (names as in PyTorch), and how one maps to the other.
-// MLIR-free. Source of the facts: SuperDSC reference, section 4.
+// MLIR-free. Source of the facts: docs/formats/superdsc-rules.md, section 4.
 //
 //===----------------------------------------------------------------------===//
 

@@ -46,7 +46,7 @@ enum class OpCategory : uint8_t {
 
 enum class ExecutionUnit : uint8_t { SFP, PT, Unspecified };
 
-/// Which dims the sticks of the operands hold (reference, sections 3 and 7).
+/// Which dims the sticks of the operands hold (docs/formats/superdsc-rules.md, section 7).
 enum class StickRule : uint8_t {
   Pointwise,         ///< the same stick everywhere; an operand may be one stick broadcast
   StickReduction,    ///< the reduced dim alone in the input's stick

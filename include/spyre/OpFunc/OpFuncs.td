@@ -13,8 +13,8 @@
 //
 // Enumerators are written as strings and are those of OpFuncTable.h and
 // Formats.h; a misspelt one fails in the generator or in the C++ compiler.
-// Source of the facts: SuperDSC reference, sections 3, 4, 7 to 9; device facts
-// (arrangements, allowed formats). An operation without a published meaning is
+// Source of the facts: docs/formats/superdsc-rules.md, sections 3 and 7;
+// arrangements and formats: docs/device.md, section 5. An operation without a published meaning is
 // `specified = 0`: it is known by name and refused by name.
 //
 //===----------------------------------------------------------------------===//
@@ -344,7 +344,7 @@ def OpFunc_where3 : OpFuncBroadcast<"where3", 3, (scalar_select (scalar_cmpf_une
   let scaleLaw = "All";
   let keepsNumbers = 1;
   let meaning = "y where x is not 0, else z";
-  let notes = "the reference's table refuses f32 by mistake (reference, section 6, fault 8); its programs use it";
+  let notes = "the reference's table refuses f32 by mistake (docs/formats/superdsc-rules.md, section 6, fault 8); its programs use it";
 }
 
 //===----------------------------------------------------------------------===//
@@ -500,7 +500,7 @@ def OpFunc_batchmatmul : OpFuncMatmul<"batchmatmul", "SEN169_FP16"> {
 def OpFunc_batchmatmulfp8 : OpFuncMatmul<"batchmatmulfp8", "SEN143_FP8"> {
   let meaning = "batchmatmul of 8-bit operands into DL16";
   let stickRule = "Matmul8";
-  let notes = "the second operand's stick is [reduction 2, generated 64] (reference, section 6, fault 8)";
+  let notes = "the second operand's stick is [reduction 2, generated 64] (docs/formats/superdsc-rules.md, section 6, fault 8)";
 }
 
 //===----------------------------------------------------------------------===//
@@ -613,7 +613,7 @@ def OpFunc_shuffle : OpFunc<"shuffle", "DataMovement"> {
   let costClass = "Shuffle";
   let ktirKind = "unsupported";
   let emulatorKernel = "identity";
-  let notes = "not among the published names; source and destination in LX, each allocation with its own division (reference, sections 7 and 8)";
+  let notes = "not among the published names; source and destination in LX, each allocation with its own division (docs/formats/superdsc-rules.md, section 7)";
 }
 
 #endif // SPYRE_OPFUNC_OPFUNCS

@@ -8,8 +8,9 @@
 // Gives buffers with known lifetimes their addresses: in LX, where what does not
 // fit stays in device memory (pack), or in a pool that is as large as needed
 // (solvePool). problem -> check -> solve -> verify. MLIR-free.
-// Source of the rules: SuperDSC reference e.7; section 6, fault 1 (an in-place
-// child must not lie partly over its live parent).
+// Source of the rules: docs/formats/superdsc-rules.md, e.7;
+// docs/formats/superdsc-rules.md, section 6, fault 1 (an in-place child must not
+// lie partly over its live parent).
 //
 // Answers depend on the problem and the options only, unless a time limit is hit.
 //

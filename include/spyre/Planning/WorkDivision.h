@@ -8,8 +8,9 @@
 // Divides the iteration space of one operation over the cores: a number of
 // equal slices for every dim. problem -> check -> divide -> verify. MLIR-free; a
 // pass turns an operation into a DivisionProblem and writes the splits back.
-// Source of the rules: architecture, "Work division"; SuperDSC reference e.3
-// (core order) and e.6 (span reduction, default distribution).
+// Source of the rules: docs/developer/architecture.md, "Planning";
+// docs/formats/superdsc-rules.md, e.3 (core order);
+// docs/formats/superdsc-rules.md, e.6 (span reduction, default distribution).
 //
 // A dim that is in any operand's stick is counted in whole sticks, of the
 // operand with most elements of the dim in a stick: 130 elements are 3 sticks
@@ -99,7 +100,7 @@ struct DivisionPlan {
   Splits splits;
   double cost = 0; ///< by DivisionOptions::cost; 0 without
   int64_t numCores = 1;
-  /// The core order k-fast is to be used (e.3).
+  /// The core order k-fast is to be used (docs/formats/superdsc-rules.md, e.3).
   bool kFast = false;
 };
 
@@ -175,8 +176,8 @@ int64_t getFootprintInBytes(const DivisionProblem &problem, const DivisionOperan
 // Cores
 //===----------------------------------------------------------------------===//
 
-/// True if e.3 wants the k-fast order: a matmul of at least 3 dims whose last dim
-/// is split.
+/// True if the k-fast order is wanted (docs/formats/superdsc-rules.md, e.3): a matmul of
+/// at least 3 dims whose last dim is split.
 bool wantsKFast(const DivisionProblem &problem, const Splits &splits);
 
 /// How \p splits spread the iteration space over cores. The splits must be at most as many

@@ -10,7 +10,8 @@
 // memory held before the descriptor; results are stored afterwards in the order of
 // the cores, so nothing depends on the number of threads. What the descriptor does
 // not determine is an error by name. Checked mode adds reports. MLIR-free.
-// Source of the rules: SuperDSC reference, section 9; architecture, rule 8.
+// Source of the rules: docs/formats/superdsc-rules.md, section 9;
+// docs/developer/architecture.md, "The emulator".
 //
 //===----------------------------------------------------------------------===//
 

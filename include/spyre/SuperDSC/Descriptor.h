@@ -9,7 +9,7 @@
 // the JSON (per-core copies of constant entries). It is what the emission fills
 // in, what the `sdsc` dialect carries, and what the emulator executes; reading
 // and writing the file are in DescriptorJson.h. MLIR-free.
-// Source of the rules: SuperDSC reference, sections 1, 7 and 8.
+// The fields: docs/formats/superdsc.md, "The root" and the headings after it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -213,7 +213,8 @@ struct Mask {
   int64_t count = 0;
 };
 
-/// debug_handle_ of the newer form (section 8): where the operation came from.
+/// debug_handle_ of the newer form (docs/formats/superdsc-rules.md, section 8): where the
+/// operation came from.
 struct Provenance {
   std::string id;   ///< a decimal number; its width is not fixed, so it stays text
   std::string file; ///< empty: no source

@@ -25,7 +25,7 @@
 
 namespace spyre::sdsc {
 
-/// Published forms of the file (reference, section 8).
+/// Published forms of the file (docs/formats/superdsc-rules.md, section 8).
 enum class Form { June2026, August2026 };
 
 struct WriteOptions {

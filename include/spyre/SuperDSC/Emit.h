@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The reference's algorithms e.1 (alignment), e.2 (dims, scales, labels,
-// padding, gaps), e.3 (core to slice) and e.4 (start addresses) as one function
-// from a planned operation to its descriptor. MLIR-free; the pass
+// Alignment, dims, scales, labels, padding, gaps, core to slice and start addresses
+// (docs/formats/superdsc-rules.md, section 5, e.1 to e.4) as one function from a planned
+// operation to its descriptor. MLIR-free; the pass
 // convert-spyre-to-superdsc only builds its input from L3.
 //
 //===----------------------------------------------------------------------===//
@@ -43,8 +43,9 @@ struct EmitOperand {
   layout::IndexMap access;
   Space space = Space::HBM;
   /// Absolute address of the operand's buffer (HBM), pool offset, or LX offset.
-  /// An LX address is written as it is for every core: constant offsets of the
-  /// access map are not added to it (e.4), so planned programs have none.
+  /// An LX address is written as it is for every core: constant offsets of the access
+  /// map are not added to it (docs/formats/superdsc-rules.md, e.4), so planned programs
+  /// have none.
   int64_t addressInBytes = 0;
   /// Gather: the logical dim of this (value) operand that is addressed through
   /// the index tensor at position \c indexOperand; -1: none.
@@ -68,8 +69,9 @@ struct EmitOp {
   std::vector<int64_t> iteration;
   /// Inputs, then the one output.
   std::vector<EmitOperand> operands;
-  bool isReduction = false;   ///< reductions and the matmul family
-  bool kFastCoreOrder = true; ///< e.3; takes effect only where e.3 says so
+  bool isReduction = false; ///< reductions and the matmul family
+  /// Takes effect only where the rule says so (docs/formats/superdsc-rules.md, e.3).
+  bool kFastCoreOrder = true;
 };
 
 struct EmittedOp {

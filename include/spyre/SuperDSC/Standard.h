@@ -8,7 +8,8 @@
 // Fields of a descriptor that nearly always follow from others: the folds of an
 // operand and the slice of each core. Verifiers compare with them, and the sdsc
 // dialect shows such a field only where it deviates. MLIR-free.
-// Source of the rules: SuperDSC reference, section 1 (CI) and section 5, e.3.
+// Source of the rules: docs/formats/superdsc-rules.md, section 1 (folds);
+// docs/formats/superdsc-rules.md, e.3 (cores).
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +22,8 @@
 
 namespace spyre::sdsc {
 
-/// Slices of each core: dims in \p coreOrder, the first varies fastest (e.3).
+/// Slices of each core: dims in \p coreOrder, the first varies fastest
+/// (docs/formats/superdsc-rules.md, e.3).
 std::vector<std::vector<int64_t>> getStandardCoreToSlice(const std::vector<Dim> &dims,
                                                          const std::vector<unsigned> &coreOrder,
                                                          int64_t numCores);
@@ -35,12 +37,13 @@ std::vector<DimCoordinate> getStandardCoordinates(const Descriptor &descriptor,
 /// padded size, not what it has beyond it. So it is in a restickify, which pads the
 /// dims of both sticks, where \p dim is not in the operand's own stick. The
 /// specification does not say so; bundles run to the right numbers only under this
-/// reading (SuperDSC reference, e.2 and section 9).
+/// reading (docs/formats/superdsc-rules.md, e.2; docs/formats/superdsc-rules.md,
+/// section 9).
 bool isGapPadding(const Descriptor &descriptor, const Tensor &tensor, const std::string &dim,
                   int64_t gap);
 
-/// A cast's dim that is no whole sticks (reference, second sheet, 3.4) as the other casts
-/// have it: padded to whole sticks of all operands, negative gaps where memory ends
+/// A cast's dim that is no whole sticks (docs/formats/superdsc-rules.md, e.2) as the other
+/// casts have it: padded to whole sticks of all operands, negative gaps where memory ends
 /// before that.
 void padPartialSticks(Descriptor &descriptor);
 

@@ -8,7 +8,8 @@
 // Rules of the format, numbered SDSC-1, SDSC-2, ... as in docs/formats/superdsc.md.
 // All violations are reported, not the first. MLIR-free; the pass sdsc-verify and
 // the emulator's loader call it.
-// Source of the rules: SuperDSC reference, sections 1, 3 and 7.
+// The rules: docs/formats/superdsc.md, "Rules"; what stands behind them:
+// docs/formats/superdsc-rules.md, section 7.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// See the header. Source of the core order: SuperDSC reference, e.3, through
+// See the header. Source of the core order: docs/formats/superdsc-rules.md, e.3, through
 // lib/Planning, which both emissions and the plan verifier share.
 //
 //===----------------------------------------------------------------------===//

@@ -7,7 +7,7 @@
 //
 // Writes down what KernelPlan describes: views, slices of the compute tile, loops
 // over tiles where a slice does not fit in LX, loads, linalg and stores.
-// Source of the dialect's rules: RFC 0682 and its current text.
+// Source of the dialect's rules: docs/developer/ktir.md.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The order of values is the reference front end's (SuperDSC reference, section 2):
+// The order of values is the reference front end's (docs/formats/superdsc-rules.md, section 2):
 // base addresses, loop constants, one address per (argument, offset) in the order of
 // symbol ids, then the loops and executions.
 //

@@ -15,7 +15,8 @@
 //   - bits of one format computed with as another,
 //   - a tensor of which a part was written over by one that reaches beyond it,
 //   - results that another one covers before anybody read them.
-// Source of the rules: SuperDSC reference, sections 1 (e.3, e.4) and 9.
+// Source of the rules: docs/formats/superdsc-rules.md, section 5, e.3 to e.4;
+// docs/formats/superdsc-rules.md, section 9.
 //
 //===----------------------------------------------------------------------===//
 

@@ -7,7 +7,7 @@
 //
 // The addresses of one operand of a descriptor, for all cores: computed once from
 // the allocation's dim order, gaps and scales, then used row by row. Private to
-// the emulator. Source of the rules: SuperDSC reference, section 9.
+// the emulator. Source of the rules: docs/formats/superdsc-rules.md, section 9.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Names and order of values follow the reference, section 2: extracts, loop
+// Names and order of values (docs/formats/superdsc-rules.md, section 2): extracts, loop
 // constants, one constant and one addition for each address in the order of
 // symbol ids, then loops and executions. Where core 0 of an operand does not
 // start at its argument, the operand is a slice of it (the newer front end's
-// spelling, which fixes fault 4 of section 6).
+// spelling, which fixes docs/formats/superdsc-rules.md, section 6, fault 4).
 //
 //===----------------------------------------------------------------------===//
 

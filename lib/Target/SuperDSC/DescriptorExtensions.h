@@ -8,7 +8,7 @@
 // Symbolic dims, padded windows, targets, schedules and other fields that the
 // reference front end never writes, or always with one value: between a descriptor
 // and the attributes of its operation. Private to the conversion.
-// Source: SuperDSC reference, section 7.
+// Source: docs/formats/superdsc-rules.md, section 7.
 //
 //===----------------------------------------------------------------------===//
 

@@ -7,7 +7,7 @@
 # sticks, no work slices, and no rounding but that of what lies in memory between
 # two operations (an exp of a rounded difference is far from the exact one). It is
 # the reference against which the emulator's run of an emitted bundle is compared.
-# Meanings of the OpFuncs: SuperDSC reference, section 3.
+# Meanings of the OpFuncs: docs/formats/superdsc-rules.md, section 3.
 """Random inputs for a neutral program and its results."""
 
 import math

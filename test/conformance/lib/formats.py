@@ -5,7 +5,7 @@
 #
 # An independent model (it shares nothing with lib/Numerics) of what the runners
 # need: rounding to DL16, bfloat16 and fp8 as bit patterns, dtype names. Source
-# of the facts: SuperDSC reference, section 4; hardware reference.
+# of the facts: docs/formats/superdsc-rules.md, section 4; docs/device.md, section 5.
 """DL16, bfloat16 and fp8 for NumPy arrays; PyTorch's dtype names."""
 
 import numpy as np

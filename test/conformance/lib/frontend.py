@@ -5,7 +5,7 @@
 #
 # What the reference front end writes for a neutral case, its faults apart, as an
 # independent second opinion beside the compiler's emission: it is written from the
-# text of the SuperDSC reference (sections 1, 2 and 5) and shares no code with
+# text (docs/formats/superdsc-rules.md, sections 1, 2 and 5) and shares no code with
 # lib/SuperDSC. test_frontend.py holds it against the reference files. Where the
 # text leaves something open, or where the right form of a fault is a matter of
 # choice, the model says Unknown instead of guessing.
@@ -311,7 +311,7 @@ def offset_free(access, name):
 
 
 def cut_tile(access, spec, sizes):
-    """e.5: the device size along a tiled dim becomes the tile's, where nothing outside depends on it."""
+    """The size along a tiled dim becomes the tile's, where nothing depends on it (docs/formats/superdsc-rules.md, e.5)."""
     for place, coordinate in enumerate(access.coordinates[:-1]):
         symbol = coordinate.only()
         if symbol in spec["tiled_symbols"] and symbol not in access.coordinates[-1].symbols():

@@ -5,8 +5,8 @@
 #
 # The first half of the model of the reference front end (frontend.py): how the
 # `host` part of a neutral case becomes `device_size` and `device_coordinates`
-# over one set of loop symbols. Written from sections e.0 and e.1 of the SuperDSC
-# reference, and from nothing else; whatever the text leaves open is Unknown.
+# over one set of loop symbols. Written from docs/formats/superdsc-rules.md, e.0 to e.1,
+# and from nothing else; whatever the text leaves open is Unknown.
 """Device layouts, device coordinates and their alignment."""
 
 import dataclasses
@@ -104,7 +104,7 @@ class Symbol:
     split: int
 
 
-# --- e.0 ---------------------------------------------------------------------
+# --- layouts -----------------------------------------------------------------
 
 
 def default_layout(host_size, host_stride, order, elements):
@@ -132,7 +132,7 @@ def default_layout(host_size, host_stride, order, elements):
     return [size for _, size in device], strides
 
 
-# --- e.1: coordinates ----------------------------------------------------------
+# --- coordinates ---------------------------------------------------------------
 
 
 def raw_coordinates(index, ranges, sizes, strides, index_names):
@@ -225,7 +225,7 @@ def check_truth(raw, tensor, ranges, elements):
             raise Unknown(f"the rule for coordinates gives {got} where the layout has {expected}")
 
 
-# --- e.1: alignment ------------------------------------------------------------
+# --- alignment -----------------------------------------------------------------
 
 
 def align(spec, elements_of):

@@ -5,7 +5,7 @@
 #
 # The second half of the model of the reference front end (frontend.py): from
 # aligned device coordinates to everything a descriptor says about dims and
-# tensors. Written from sections e.2 to e.4 of the SuperDSC reference, and from
+# tensors. Written from docs/formats/superdsc-rules.md, e.2 to e.4, and from
 # nothing else; whatever the text leaves open is Unknown.
 """What a descriptor of one aligned operation contains, before it is JSON."""
 
@@ -68,7 +68,7 @@ class Described:
 
     @property
     def has_partial_sticks(self):
-        """A cast's sticks are counted where they are whole (second sheet, 3.4, rule 4)."""
+        """A cast's sticks are counted where they are whole (docs/formats/superdsc-rules.md, e.2)."""
         return self.function in CASTS
 
     def cores(self):
@@ -300,7 +300,7 @@ class Builder:
                 continue
             dim = self.dim(tensor.stick)
             if self.function in CASTS and tensor.order.index(dim.name) + 1 >= len(tensor.access.sizes):
-                continue  # second sheet, 3.4, rule 3
+                continue  # docs/formats/superdsc-rules.md, e.2
             size = round_up(dim.size, tensor.access.elements)
             if size != dim.size:
                 padded[dim.name] = padded.get(dim.name, 0) + size - dim.size
@@ -336,7 +336,7 @@ class Builder:
 
 
 def core_slices(dims, is_matmul, k_fast):
-    """e.3: the first dim varies fastest; the last one does in a k-fast matmul."""
+    """The first dim varies fastest; the last one does in a k-fast matmul (docs/formats/superdsc-rules.md, e.3)."""
     order = list(dims)
     if k_fast and is_matmul and len(dims) >= 3 and dims[-1].split > 1:
         order = [dims[-1], *dims[:-1]]
@@ -351,7 +351,7 @@ def core_slices(dims, is_matmul, k_fast):
 
 
 def place(described, names, number, space, base, moved=0):
-    """e.4: byte address of every core's slice of an operand; `moved` bytes are added for an iteration."""
+    """Byte address of every core's slice, `moved` bytes on in an iteration (docs/formats/superdsc-rules.md, e.4)."""
     tensor = described.tensors[number]
     if space == "lx":
         return [base + moved] * described.cores()

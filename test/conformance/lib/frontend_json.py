@@ -4,9 +4,10 @@
 # Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # The fields of a descriptor in the older form, from what frontend_dims.py found.
-# Written from section 1 of the SuperDSC reference. Two faults of the reference
-# front end (section 6) are not modelled: `maskingConstId_` is the mask constant's
-# number, `maxDimSizes_` follows the operand's own order.
+# Written from docs/formats/superdsc-rules.md, section 1. Two faults of the reference
+# front end (docs/formats/superdsc-rules.md, section 6) are not modelled:
+# `maskingConstId_` is the mask constant's number, `maxDimSizes_` follows the operand's
+# own order.
 """Descriptors in the form of June 2026."""
 
 import struct
@@ -45,7 +46,7 @@ def encode_dl16(value):
 
 
 def encode(value, format):
-    """Section 4: an f32 operation has the float's bits, every other format DL16 bits."""
+    """An f32 operation has the float's bits, others DL16 bits (docs/formats/superdsc-rules.md, section 4)."""
     if format == "IEEE_FP32":
         return struct.unpack("<I", struct.pack("<f", value))[0]
     return encode_dl16(value)
@@ -164,7 +165,7 @@ def constants(described):
     }
 
 
-# Operations of one input that list their output among the inputs (section 3).
+# Operations of one input that list their output among the inputs (docs/formats/superdsc-rules.md, section 3).
 LISTS_OUTPUT = {"sum", "max", "min", "mean", "exx2"}
 
 

@@ -3,7 +3,7 @@
 # Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
 # Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Reads the `host` part of a case of the SuperDSC reference data and makes a
+# Reads the `host` part of a case of the reference data and makes a
 # program of it: buffers joined by memory, operations with one index expression
 # per logical dim of each operand, loops. The flat host index is taken apart
 # into logical coordinates here, in Python, so that what the compiler computes
@@ -298,8 +298,8 @@ class Builder:
             self.pair_rows(self.buffers[operands[1].buffer])
         info = spec.get("op_info") or {}
         constants = dict(info.get("constants", {}))
-        # The reference's alignment (e.1) hands a dim as many slices as divide it; where the data
-        # mark that as a fault (6) the planned split stands.
+        # The reference's alignment (docs/formats/superdsc-rules.md, e.1) hands a dim as many slices as divide it; where the data
+        # mark that (docs/formats/superdsc-rules.md, section 6, fault 6) the planned split stands.
         keep = 6 in self.case.get("faults", [])
         splits = [r["split"] if keep else math.gcd(r["split"], r["size"]) for r in ranges_]
         if "shared_weight_unit_bmm" in info:

@@ -6,7 +6,7 @@
 # One method a kind of operation; each draws shapes, layouts, broadcasts, slices,
 # splits and places, as the reference data's random operations do. Which operation
 # takes which formats: op_table.json. What a kind must keep to (same sticks, one
-# reduction dim split, ...): SuperDSC reference, sections 1 and 3.
+# reduction dim split, ...): docs/formats/superdsc-rules.md, section 3.
 """Single random operations as specs of neutral cases."""
 
 import math

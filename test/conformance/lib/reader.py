@@ -4,7 +4,7 @@
 # Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Reads `bundle.mlir` and the descriptors and executes them in NumPy, written
-# from section 9 of the SuperDSC reference alone; it shares nothing with the
+# from docs/formats/superdsc-rules.md, section 9 alone; it shares nothing with the
 # emulator. Device memory, pool and LX are byte arrays that start out filled
 # with a poison pattern. What it does not know is an error by name: two-
 # dimensional sticks (fp8), indirect access, top-k.
@@ -187,7 +187,8 @@ class Tensor:
         for dim in self.order:
             scale = self.scale.get(dim, 1)
             extent = self.descriptor.size[dim] if self.space == "hbm" else sizes[dim]
-            # A restickify's gap is what the operand lacks of a padded N (section 9, unconfirmed).
+            # A restickify's gap is what the operand lacks of a padded N
+            # (docs/formats/superdsc-rules.md, section 9, unconfirmed).
             extent += -self.gap(dim, core) if self.descriptor.function == RESTICKIFY else self.gap(dim, core)
             axis = dims.index(dim)
             index = np.arange(sizes[dim])

@@ -7,7 +7,7 @@
 # the encoded values of constants loosely), `bundle.mlir` by structure: names
 # and order of values, attributes, maps, not white space. For cases with known
 # faults of the reference: which differences a fault explains (numbers as in
-# section 6 of the SuperDSC reference).
+# docs/formats/superdsc-rules.md, section 6).
 """Differences between an emitted bundle and its reference."""
 
 import json

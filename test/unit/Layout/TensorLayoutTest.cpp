@@ -60,7 +60,7 @@ TEST(TensorLayout, TwoDimensionalStick) {
   EXPECT_EQ(getElementsInStick(layout, 1), 64);
 }
 
-/// The rule, written down from the reference's text (e.0).
+/// The rule, written down from the text (docs/formats/superdsc-rules.md, e.0).
 Shape getExpectedSizes(const Shape &shape, std::vector<int> order, int64_t e) {
   auto size = [&](size_t i) { return shape[size_t(order[i])]; };
   auto sticks = [&](size_t i) { return order[i] == -1 ? 1 : (size(i) + e - 1) / e; };

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Walks emitted descriptors the way a device does (SuperDSC reference, section
-// 9) over random views, layouts, splits and loops: at every point of the
-// iteration space the operands must be read and written where their layouts put
-// the elements that the access maps name.
+// Walks emitted descriptors the way a device does
+// (docs/formats/superdsc-rules.md, section 9) over random views, layouts, splits and
+// loops: at every point of the iteration space the operands must be read and written
+// where their layouts put the elements that the access maps name.
 //
 //===----------------------------------------------------------------------===//
 

@@ -213,7 +213,7 @@ TEST(EmitFaults, CastOutputsKeepTheirSize) {
     for (const Dim &dim : outcome.emitted.descriptor.dims)
       if (dim.name == "out") {
         int64_t size = op.op["host"]["ranges"].back()["size"];
-        // A lone stick dim is not padded (second sheet, 3.4, rule 3).
+        // A lone stick dim is not padded (docs/formats/superdsc-rules.md, e.2).
         bool isAlone = op.op["args"][0]["device_size"].size() == 2;
         EXPECT_EQ(dim.size, isAlone ? size : (size + 63) / 64 * 64);
       }

@@ -30,20 +30,25 @@ def ConvertSpyreToKTIR : Pass<"convert-spyre-to-ktir", "::mlir::ModuleOp"> {
     map.
 
     ```mlir
-    func.func @f(%x: !spyre.buffer<...>, %o: !spyre.buffer<...>) {
-      spyre.abs (d0 = 4 / 2, d1 = 64) ins(%x[d0, d1]) outs(%o[d0, d1]) : ...
+    // spyre-opt --convert-spyre-to-ktir
+    !h = !spyre.buffer<4x64xf16, #spyre.layout<[1, 4, 64], order [0, 1], SEN169_FP16>, hbm>
+    func.func @f(%x: !h, %o: !h) {
+      spyre.abs (d0 = 4 / 2, d1 = 64) ins(%x[d0, d1]) outs(%o[d0, d1]) : !h -> !h
       return
     }
     // becomes
-    func.func @f(%x: index, %o: index) attributes {grid = [2]} {
-      %id = ktdp.get_compute_tile_id : index
-      %vx = ktdp.construct_memory_view %x, sizes: [1, 4, 64], strides: [256, 64, 1] {...}
-      %vo = ktdp.construct_memory_view %o, ...
-      %tx = ktdp.construct_access_tile %vx[0, %id * 2, 0] {...} : ... -> !ktdp.access_tile<1x2x64xindex>
-      %a = ktdp.load %tx : <1x2x64xindex> -> tensor<1x2x64xf16>
-      %r = linalg.generic ... { math.absf }
-      %to = ktdp.construct_access_tile %vo[0, %id * 2, 0] ...
-      ktdp.store %r, %to : ...
+    module attributes {ktdp.address_unit = "bytes", spyre.f16 = "dl16"} {
+      func.func @f(%arg0: index, %arg1: index) attributes {grid = [2]} {
+        %0 = ktdp.get_compute_tile_id : index
+        %1 = ktdp.construct_memory_view %arg0, sizes: [1, 4, 64], strides: [256, 64, 1] {…} : memref<1x4x64xf16>
+        %2 = ktdp.construct_memory_view %arg1, sizes: [1, 4, 64], strides: [256, 64, 1] {…} : memref<1x4x64xf16>
+        %3 = ktdp.construct_access_tile %1[0, %0 * 2, 0] {…} : memref<1x4x64xf16> -> !ktdp.access_tile<1x2x64xindex>
+        %4 = ktdp.load %3 : <1x2x64xindex> -> tensor<1x2x64xf16>
+        …
+          %8 = math.absf %in : f16
+        …
+        %7 = ktdp.construct_access_tile %2[0, %0 * 2, 0] {…} : memref<1x4x64xf16> -> !ktdp.access_tile<1x2x64xindex>
+        ktdp.store %6, %7 : tensor<1x2x64xf16>, <1x2x64xindex>
     ```
   }];
   let options = [

@@ -30,16 +30,15 @@ def ConvertTorchToSpyre : Pass<"convert-torch-to-spyre", "::mlir::ModuleOp"> {
     name, types and the reason; the module is then left as it was.
 
     ```mlir
-    func.func @main(%x: !torch.vtensor<[4,8],f16>, %y: !torch.vtensor<[8],f16>)
-        -> !torch.vtensor<[4,8],f16> {
+    // spyre-opt --convert-torch-to-spyre
+    func.func @main(%x: !torch.vtensor<[4,8],f16>, %y: !torch.vtensor<[8],f16>) -> !torch.vtensor<[4,8],f16> {
       %int1 = torch.constant.int 1
-      %0 = torch.aten.add.Tensor %x, %y, %int1 : ...
+      %0 = torch.aten.add.Tensor %x, %y, %int1 : !torch.vtensor<[4,8],f16>, !torch.vtensor<[8],f16>, !torch.int -> !torch.vtensor<[4,8],f16>
       return %0 : !torch.vtensor<[4,8],f16>
     }
     // becomes
-    func.func @main(%x: tensor<4x8xf16>, %y: tensor<8xf16>) -> tensor<4x8xf16> {
-      %0 = spyre.add (d0 = 4, d1 = 8) ins(%x[d0, d1], %y[d1]) -> [d0, d1]
-          : tensor<4x8xf16>, tensor<8xf16> -> tensor<4x8xf16>
+    func.func @main(%arg0: tensor<4x8xf16>, %arg1: tensor<8xf16>) -> tensor<4x8xf16> {
+      %0 = spyre.add (d0 = 4, d1 = 8) ins(%arg0[d0, d1], %arg1[d1]) -> [d0, d1] : tensor<4x8xf16>, tensor<8xf16> -> tensor<4x8xf16>
       return %0 : tensor<4x8xf16>
     }
     ```
@@ -61,19 +60,24 @@ def SpyreSpecializeShapes : Pass<"spyre-specialize-shapes", "::mlir::ModuleOp"> 
     but the first holds, too.
 
     ```mlir
-    // shapes=6x4
+    // spyre-opt --spyre-specialize-shapes=shapes=6x4
     func.func @main(%x: !torch.vtensor<[?,4],f16>) -> !torch.vtensor<[?],f16> {
       %0 = torch.symbolic_int "s0" {min_val = 2, max_val = 64} : !torch.int
-      torch.bind_symbolic_shape %x, [%0], affine_map<()[s0] -> (s0, 4)> : ...
+      torch.bind_symbolic_shape %x, [%0], affine_map<()[s0] -> (s0, 4)> : !torch.vtensor<[?,4],f16>
       %int4 = torch.constant.int 4
-      %1 = torch.aten.mul.int %0, %int4 : ...
+      %1 = torch.aten.mul.int %0, %int4 : !torch.int, !torch.int -> !torch.int
       %2 = torch.prim.ListConstruct %1 : (!torch.int) -> !torch.list<int>
-      %3 = torch.aten.view %x, %2 : ... -> !torch.vtensor<[?],f16>
+      %3 = torch.aten.view %x, %2 : !torch.vtensor<[?,4],f16>, !torch.list<int> -> !torch.vtensor<[?],f16>
+      return %3 : !torch.vtensor<[?],f16>
+    }
     // becomes
-    func.func @main(%x: !torch.vtensor<[6,4],f16>) -> !torch.vtensor<[24],f16> {
-      %int24 = torch.constant.int 24
-      %2 = torch.prim.ListConstruct %int24 : (!torch.int) -> !torch.list<int>
-      %3 = torch.aten.view %x, %2 : ... -> !torch.vtensor<[24],f16>
+    func.func @main(%arg0: !torch.vtensor<[6,4],f16>) -> !torch.vtensor<[24],f16> {
+      …
+      %2 = torch.constant.int 24
+      %3 = torch.prim.ListConstruct %2 : (!torch.int) -> !torch.list<int>
+      %4 = torch.aten.view %arg0, %3 : !torch.vtensor<[6,4],f16>, !torch.list<int> -> !torch.vtensor<[24],f16>
+      return %4 : !torch.vtensor<[24],f16>
+    }
     ```
   }];
   let options = [ListOption<"shapes", "shapes", "std::string",
@@ -92,10 +96,23 @@ def SpyreFoldTorchConstants : Pass<"spyre-fold-torch-constants", "::mlir::func::
     everywhere.
 
     ```mlir
-    %0 = torch.aten.arange.start_step %int0, %int4, %int1, ... -> !torch.vtensor<[4],si64>
-    %1 = torch.aten.le.Scalar %0, %int2 : ... -> !torch.vtensor<[4],i1>
+    // spyre-opt --spyre-fold-torch-constants
+    func.func @main() -> !torch.vtensor<[4],i1> {
+      %none = torch.constant.none
+      %int0 = torch.constant.int 0
+      %int1 = torch.constant.int 1
+      %int2 = torch.constant.int 2
+      %int4 = torch.constant.int 4
+      %0 = torch.aten.arange.start_step %int0, %int4, %int1, %none, %none, %none, %none : !torch.int, !torch.int, !torch.int, !torch.none, !torch.none, !torch.none, !torch.none -> !torch.vtensor<[4],si64>
+      %1 = torch.aten.le.Scalar %0, %int2 : !torch.vtensor<[4],si64>, !torch.int -> !torch.vtensor<[4],i1>
+      return %1 : !torch.vtensor<[4],i1>
+    }
     // becomes
-    %1 = torch.vtensor.literal(dense<[true, true, true, false]> : tensor<4xi1>) : !torch.vtensor<[4],i1>
+    func.func @main() -> !torch.vtensor<[4],i1> {
+      …
+      %5 = torch.vtensor.literal(dense<[true, true, true, false]> : tensor<4xi1>) : !torch.vtensor<[4],i1>
+      return %5 : !torch.vtensor<[4],i1>
+    }
     ```
   }];
 }
@@ -112,6 +129,28 @@ def SpyreOutlineLayers : Pass<"spyre-outline-layers", "::mlir::ModuleOp"> {
 
     Tensors cross from one function to the next in device memory, in the default
     layout: the cut is made where the fewest do, which is the residual stream.
+
+    ```mlir
+    // spyre-opt --spyre-outline-layers=min-operations=2
+    func.func @main(%x: !torch.vtensor<[4,4],f16>, %a: !torch.vtensor<[4,4],f16>, %b: !torch.vtensor<[4,4],f16>) -> !torch.vtensor<[4,4],f16> {
+      %0 = torch.aten.mm %x, %a : !torch.vtensor<[4,4],f16>, !torch.vtensor<[4,4],f16> -> !torch.vtensor<[4,4],f16>
+      %1 = torch.aten.tanh %0 : !torch.vtensor<[4,4],f16> -> !torch.vtensor<[4,4],f16>
+      %2 = torch.aten.mm %1, %b : !torch.vtensor<[4,4],f16>, !torch.vtensor<[4,4],f16> -> !torch.vtensor<[4,4],f16>
+      %3 = torch.aten.tanh %2 : !torch.vtensor<[4,4],f16> -> !torch.vtensor<[4,4],f16>
+      return %3 : !torch.vtensor<[4,4],f16>
+    }
+    // becomes
+    func.func private @main_layer(%arg0: !torch.vtensor<[4,4],f16>, %arg1: !torch.vtensor<[4,4],f16>) -> !torch.vtensor<[4,4],f16> {
+      %0 = torch.aten.mm %arg0, %arg1 : !torch.vtensor<[4,4],f16>, !torch.vtensor<[4,4],f16> -> !torch.vtensor<[4,4],f16>
+      %1 = torch.aten.tanh %0 : !torch.vtensor<[4,4],f16> -> !torch.vtensor<[4,4],f16>
+      return %1 : !torch.vtensor<[4,4],f16>
+    }
+    func.func @main(%arg0: !torch.vtensor<[4,4],f16>, %arg1: !torch.vtensor<[4,4],f16>, %arg2: !torch.vtensor<[4,4],f16>) -> !torch.vtensor<[4,4],f16> {
+      %0 = call @main_layer(%arg0, %arg1) : (!torch.vtensor<[4,4],f16>, !torch.vtensor<[4,4],f16>) -> !torch.vtensor<[4,4],f16>
+      %1 = call @main_layer(%0, %arg2) : (!torch.vtensor<[4,4],f16>, !torch.vtensor<[4,4],f16>) -> !torch.vtensor<[4,4],f16>
+      return %1 : !torch.vtensor<[4,4],f16>
+    }
+    ```
   }];
   let options = [Option<"minOperations", "min-operations", "uint64_t", "16",
                         "Operations that a layer has at least">];
@@ -134,6 +173,31 @@ def SpyreSplitHost : Pass<"spyre-split-host", "::mlir::ModuleOp"> {
 
     A module without marked operations is left as it is, unless `force` is given (a
     signature that holds more than tensors of the device).
+
+    ```mlir
+    // spyre-opt --spyre-split-host
+    func.func @main(%x: !torch.vtensor<[4,64],f16>) -> !torch.vtensor<[4,64],f16> {
+      %0 = torch.aten.relu %x : !torch.vtensor<[4,64],f16> -> !torch.vtensor<[4,64],f16>
+      %1 = torch.aten.erfinv %0 {spyre.host = "no form"} : !torch.vtensor<[4,64],f16> -> !torch.vtensor<[4,64],f16>
+      %2 = torch.aten.exp %1 : !torch.vtensor<[4,64],f16> -> !torch.vtensor<[4,64],f16>
+      return %2 : !torch.vtensor<[4,64],f16>
+    }
+    // becomes
+    func.func private @main_part0(%arg0: !torch.vtensor<[4,64],f16>) -> !torch.vtensor<[4,64],f16> {
+      %0 = torch.aten.relu %arg0 : !torch.vtensor<[4,64],f16> -> !torch.vtensor<[4,64],f16>
+      return %0 : !torch.vtensor<[4,64],f16>
+    }
+    func.func private @main_part1(%arg0: !torch.vtensor<[4,64],f16>) -> !torch.vtensor<[4,64],f16> {
+      %0 = torch.aten.exp %arg0 : !torch.vtensor<[4,64],f16> -> !torch.vtensor<[4,64],f16>
+      return %0 : !torch.vtensor<[4,64],f16>
+    }
+    func.func @main(%arg0: !torch.vtensor<[4,64],f16>) -> !torch.vtensor<[4,64],f16> {
+      %0 = call @main_part0(%arg0) : (!torch.vtensor<[4,64],f16>) -> !torch.vtensor<[4,64],f16>
+      %1 = spyre.host_call "aten.erfinv"(%0) {arguments = [0 : index], items = array<i64: -1>, numbers = array<i64: 0>, reason = "no form"} : (!torch.vtensor<[4,64],f16>) -> !torch.vtensor<[4,64],f16>
+      %2 = call @main_part1(%1) : (!torch.vtensor<[4,64],f16>) -> !torch.vtensor<[4,64],f16>
+      return %2 : !torch.vtensor<[4,64],f16>
+    }
+    ```
   }];
   let options = [Option<"force", "force", "bool", "false",
                         "Take the program apart even if nothing is marked">];

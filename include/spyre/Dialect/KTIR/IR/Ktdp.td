@@ -7,8 +7,9 @@
 //
 // What KTIR adds to upstream dialects: compute tiles (cores), views of memory,
 // tiles of coordinates, loads and stores. First edition: the operations that the
-// emission needs. Source: RFC 0682 and its current text (memory spaces global and
-// ct_local); what the published verifiers leave open is closed here.
+// emission needs, in the newer spelling (memory spaces global and ct_local). What
+// the texts leave open is decided in docs/developer/ktir.md, and the verifiers
+// check it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,8 +38,30 @@ def Ktdp_Dialect : Dialect {
       view counts. Strides count elements in either case. Absent: elements.
     - `spyre.f16 = "dl16" | "ieee"`: what the bits of an f16 in memory mean.
 
-    Attribute of the kernel: `ktdp.pool_bytes = N`: the first argument is the base
-    address of N bytes of device memory for intermediate values.
+    A kernel with the attribute `ktdp.pool_bytes = N` takes as its first argument the
+    base address of N bytes of device memory for intermediate values.
+
+    ```mlir
+    #all = affine_set<(d0, d1) : (d0 >= 0, -d0 + 31 >= 0, d1 >= 0, -d1 + 63 >= 0)>
+    #box = affine_set<(d0, d1) : (d0 >= 0, -d0 + 7 >= 0, d1 >= 0, -d1 + 63 >= 0)>
+    #same = affine_map<(d0, d1) -> (d0, d1)>
+    module attributes {ktdp.address_unit = "bytes", spyre.f16 = "dl16"} {
+      func.func @copy(%x: index, %o: index) attributes {grid = [4]} {
+        %id = ktdp.get_compute_tile_id : index
+        %vx = ktdp.construct_memory_view %x, sizes: [32, 64], strides: [64, 1]
+            {coordinate_set = #all, memory_space = #ktdp.memory_space<global>} : memref<32x64xf16>
+        %vo = ktdp.construct_memory_view %o, sizes: [32, 64], strides: [64, 1]
+            {coordinate_set = #all, memory_space = #ktdp.memory_space<global>} : memref<32x64xf16>
+        %tx = ktdp.construct_access_tile %vx[%id * 8, 0] {access_tile_set = #box, access_tile_order = #same}
+            : memref<32x64xf16> -> !ktdp.access_tile<8x64xindex>
+        %to = ktdp.construct_access_tile %vo[%id * 8, 0] {access_tile_set = #box, access_tile_order = #same}
+            : memref<32x64xf16> -> !ktdp.access_tile<8x64xindex>
+        %a = ktdp.load %tx : <8x64xindex> -> tensor<8x64xf16>
+        ktdp.store %a, %to : tensor<8x64xf16>, <8x64xindex>
+        return
+      }
+    }
+    ```
   }];
   let useDefaultTypePrinterParser = 1;
   let hasOperationAttrVerify = 1;
@@ -68,6 +91,15 @@ def Ktdp_MemorySpaceAttr : AttrDef<Ktdp_Dialect, "MemorySpace"> {
     that runs the operation, `<ct_local, ct_id = 7>` that of tile 7. The older
     spelling `#ktdp.spyre_memory_space<HBM>`, `<LX, core = 7>` is read and printed
     in the new one; its `L0` and `unspecified` have no counterpart and are refused.
+
+    ```mlir
+    #all = affine_set<(d0, d1) : (d0 >= 0, -d0 + 31 >= 0, d1 >= 0, -d1 + 63 >= 0)>
+    func.func @f(%a: index) {
+      %v = ktdp.construct_memory_view %a, sizes: [32, 64], strides: [64, 1]
+          {coordinate_set = #all, memory_space = #ktdp.memory_space<ct_local, ct_id = 7>} : memref<32x64xf16>
+      return
+    }
+    ```
   }];
   let parameters = (ins "MemorySpaceKind":$kind, DefaultValuedParameter<"int32_t", "-1">:$ctId);
   let hasCustomAssemblyFormat = 1;
@@ -82,8 +114,12 @@ def Ktdp_AccessTileType : TypeDef<Ktdp_Dialect, "AccessTile"> {
   let mnemonic = "access_tile";
   let summary = "An ordered set of coordinates of a view";
   let description = [{
-    `!ktdp.access_tile<32x64xindex>`, `<?x64xindex>`, `<index>` (rank 0). The
-    element type is always `index`: elements are coordinates.
+    The element type is always `index`: elements are coordinates. Sizes may be
+    unknown, and the rank may be 0.
+
+    ```mlir
+    func.func private @f(!ktdp.access_tile<32x64xindex>, !ktdp.access_tile<?x64xindex>, !ktdp.access_tile<index>)
+    ```
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType);
   let builders = [
@@ -110,8 +146,10 @@ def Ktdp_GetComputeTileIdOp : Ktdp_Op<"get_compute_tile_id", [Pure]> {
     grid of the enclosing function has dims, one to three.
 
     ```mlir
-    %id = ktdp.get_compute_tile_id : index
-    %xy:2 = ktdp.get_compute_tile_id : index, index
+    func.func @f() attributes {grid = [4, 2]} {
+      %xy:2 = ktdp.get_compute_tile_id : index, index
+      return
+    }
     ```
   }];
   let results = (outs Variadic<Index>:$coordinates);
@@ -130,8 +168,12 @@ def Ktdp_ConstructMemoryViewOp : Ktdp_Op<"construct_memory_view",
     and neither layout nor memory space: those are the operation's.
 
     ```mlir
-    %v = ktdp.construct_memory_view %base, sizes: [4, 128, 64], strides: [8192, 64, 1]
-        {coordinate_set = #all, memory_space = #ktdp.memory_space<global>} : memref<4x128x64xf16>
+    #rows = affine_set<(d0, d1)[s0] : (d0 >= 0, -d0 + s0 - 1 >= 0, d1 >= 0, -d1 + 63 >= 0)>
+    func.func @f(%base: index, %n: index) {
+      %v = ktdp.construct_memory_view %base, sizes: [%n, 64], strides: [64, 1]
+          {coordinate_set = #rows, memory_space = #ktdp.memory_space<global>} : memref<?x64xf16>
+      return
+    }
     ```
   }];
   let arguments = (ins
@@ -170,9 +212,13 @@ def Ktdp_ConstructAccessTileOp : Ktdp_Op<"construct_access_tile",
     in that order. Symbols of the set are bound by `symbols(...)`.
 
     ```mlir
-    %t = ktdp.construct_access_tile %v[0, %r + %i * 4, 0]
-        {access_tile_set = #box, access_tile_order = #same}
-        : memref<4x128x64xf16> -> !ktdp.access_tile<4x4x64xindex>
+    #box = affine_set<(d0, d1) : (d0 >= 0, -d0 + 1 >= 0, d1 >= 0, -d1 + 63 >= 0)>
+    #same = affine_map<(d0, d1) -> (d0, d1)>
+    func.func @f(%v: memref<32x64xf16>, %r: index, %i: index) {
+      %t = ktdp.construct_access_tile %v[%r + %i * 4, 0] {access_tile_set = #box, access_tile_order = #same}
+          : memref<32x64xf16> -> !ktdp.access_tile<2x64xindex>
+      return
+    }
     ```
   }];
   let arguments = (ins
@@ -192,6 +238,16 @@ def Ktdp_ConstructAccessTileOp : Ktdp_Op<"construct_access_tile",
 
 def Ktdp_LoadOp : Ktdp_Op<"load", [MemoryEffects<[MemRead]>]> {
   let summary = "The values at a tile's coordinates";
+  let description = [{
+    The result has the tile's shape, and the element type of the view.
+
+    ```mlir
+    func.func @f(%t: !ktdp.access_tile<2x64xindex>) -> tensor<2x64xf16> {
+      %0 = ktdp.load %t : <2x64xindex> -> tensor<2x64xf16>
+      return %0 : tensor<2x64xf16>
+    }
+    ```
+  }];
   let arguments = (ins Ktdp_AccessTileType:$tile);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($result)";
@@ -200,6 +256,16 @@ def Ktdp_LoadOp : Ktdp_Op<"load", [MemoryEffects<[MemRead]>]> {
 
 def Ktdp_StoreOp : Ktdp_Op<"store", [MemoryEffects<[MemWrite]>]> {
   let summary = "Write values to a tile's coordinates";
+  let description = [{
+    The value has the tile's shape, and the element type of the view.
+
+    ```mlir
+    func.func @f(%x: tensor<2x64xf16>, %t: !ktdp.access_tile<2x64xindex>) {
+      ktdp.store %x, %t : tensor<2x64xf16>, <2x64xindex>
+      return
+    }
+    ```
+  }];
   let arguments = (ins AnyRankedTensor:$value, Ktdp_AccessTileType:$tile);
   let assemblyFormat = "$value `,` $tile attr-dict `:` type($value) `,` type($tile)";
   let hasVerifier = 1;

@@ -17,7 +17,7 @@ include "mlir/Pass/PassBase.td"
 def KtirCheckLegality : Pass<"ktir-check-legality", "::mlir::ModuleOp"> {
   let summary = "Check the rules of kernels that no single operation can check";
   let description = [{
-    Reports all violations, each with its number, then fails. A kernel is a function
+    The pass reports all violations, each with its number, then fails. A kernel is a function
     with an operation of `ktdp`.
 
     - KTIR-1: a kernel has operations of arith, func, ktdp, linalg, math, memref,
@@ -35,11 +35,19 @@ def KtirCheckLegality : Pass<"ktir-check-legality", "::mlir::ModuleOp"> {
     Input, output: KTIR. Lowering: none.
 
     ```mlir
+    // spyre-opt --ktir-check-legality
+    #all = affine_set<(d0, d1) : (d0 >= 0, -d0 + 6 >= 0, d1 >= 0, -d1 + 63 >= 0)>
+    #box = affine_set<(d0, d1) : (d0 >= 0, -d0 + 1 >= 0, d1 >= 0, -d1 + 63 >= 0)>
+    #same = affine_map<(d0, d1) -> (d0, d1)>
     func.func @f(%a: index) attributes {grid = [4]} {
       %id = ktdp.get_compute_tile_id : index
-      %v = ktdp.construct_memory_view %a, sizes: [7, 64], ... : memref<7x64xf16>
-      %t = ktdp.construct_access_tile %v[%id * 2, 0] ... -> !ktdp.access_tile<2x64xindex>
+      %v = ktdp.construct_memory_view %a, sizes: [7, 64], strides: [64, 1]
+          {coordinate_set = #all, memory_space = #ktdp.memory_space<global>} : memref<7x64xf16>
       // error: KTIR-5: compute tile 3 accesses places 6..7 of dim 0, the view has 0..6
+      %t = ktdp.construct_access_tile %v[%id * 2, 0] {access_tile_set = #box, access_tile_order = #same}
+          : memref<7x64xf16> -> !ktdp.access_tile<2x64xindex>
+      return
+    }
     ```
   }];
 }

@@ -54,14 +54,19 @@ def Spyre_LayoutAttr : Spyre_Attr<"Layout", "layout",
     [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let summary = "Where each element of a tensor sits in device memory";
   let description = [{
-    `#spyre.layout<[100, 3, 5, 64], order [0, 1, 2], SEN169_FP16>` is the default
-    layout of an f16 tensor 5x100x150: device sizes (row-major, outermost first),
-    the logical dims outer to inner of which the last lies in the stick, and the
-    data format. A trailing -1 in `order` means that no dim lies in the stick
-    (one element a stick). Device sizes larger than the logical shape needs are
-    padding. `stick [[0, 2], [1, 64]]` gives a two-dimensional stick, outermost
-    first, as pairs of dim and elements. `arrangement` defaults to `standard`.
-    The rules are those of `spyre::layout` (lib/Layout).
+    A layout has the device sizes (row-major, outermost first), the logical dims outer
+    to inner, of which the last lies in the stick, and the data format. A trailing -1
+    in `order` means that no dim lies in the stick (one element a stick). Device sizes
+    larger than the logical shape needs are padding. `stick [[0, 2], [1, 64]]` gives a
+    two-dimensional stick, outermost first, as pairs of dim and elements. `arrangement`
+    defaults to `standard`. The rules are those of `spyre::layout` (lib/Layout).
+
+    The default layout of an f16 tensor 5x100x150, and one with the first dim in the stick:
+
+    ```mlir
+    func.func private @f(tensor<5x100x150xf16, #spyre.layout<[100, 3, 5, 64], order [0, 1, 2], SEN169_FP16>>)
+    func.func private @g(tensor<192x128xf16, #spyre.layout<[3, 128, 64], order [1, 0], SEN169_FP16>>)
+    ```
   }];
   let parameters = (ins
     ArrayRefParameter<"int64_t">:$deviceSizes,
@@ -88,7 +93,21 @@ def Spyre_LayoutAttr : Spyre_Attr<"Layout", "layout",
 }
 
 def Spyre_PlacementAttr : Spyre_Attr<"Placement", "placement"> {
-  let summary = "The address of a buffer: lx(offset), pool(offset) or hbm(address), bytes";
+  let summary = "The address of a buffer: lx(offset), pool(offset) or hbm(address), in bytes";
+  let description = [{
+    `lx` counts from the start of every core's scratchpad, `pool` from the start of the
+    bundle's pool; `hbm` is an absolute address. `spyre.alloc` prints it without the
+    attribute's name.
+
+    ```mlir
+    !h = !spyre.buffer<4x64xf16, #spyre.layout<[1, 4, 64], order [0, 1], SEN169_FP16>, hbm>
+    func.func @f() {
+      %0 = spyre.alloc pool(512) : !h
+      %1 = "spyre.alloc"() <{placement = #spyre.placement<hbm, 4096>}> : () -> !h
+      return
+    }
+    ```
+  }];
   let parameters = (ins "PlacementKind":$kind, "int64_t":$addressInBytes);
   let assemblyFormat = "`<` $kind `,` $addressInBytes `>`";
   let genVerifyDecl = 1;
@@ -97,9 +116,18 @@ def Spyre_PlacementAttr : Spyre_Attr<"Placement", "placement"> {
 def Spyre_DistributionAttr : Spyre_Attr<"Distribution", "distribution"> {
   let summary = "Which logical region of a buffer each core's LX holds";
   let description = [{
-    `#spyre.distribution<cores 32, slices [32, 1], affine_map<(c) -> (c, 0)>>`:
-    logical dim i is cut into `slices[i]` equal parts; core c < `cores` holds the
+    Logical dim i is cut into `slices[i]` equal parts; core c < `cores` holds the
     parts that the map names. Two cores may hold the same region (replication).
+    `spyre.alloc` prints it behind `holding`.
+
+    ```mlir
+    !l = !spyre.buffer<128x64xf16, #spyre.layout<[1, 128, 64], order [0, 1], SEN169_FP16>, lx>
+    func.func @f() {
+      %0 = spyre.alloc lx(0) holding<cores 32, slices [32, 1], (c) -> (c, 0)> : !l
+      %1 = spyre.alloc lx(512) holding<cores 32, slices [8, 1], (c) -> (c floordiv 4, 0)> : !l
+      return
+    }
+    ```
   }];
   let parameters = (ins "int64_t":$cores, OptionalArrayRefParameter<"int64_t">:$slices,
                         "::mlir::AffineMap":$map);

@@ -18,9 +18,12 @@ def Spyre_BufferType : TypeDef<Spyre_Dialect, "Buffer"> {
   let mnemonic = "buffer";
   let summary = "Memory that holds a tensor in a given layout";
   let description = [{
-    `!spyre.buffer<128x256xf16, #spyre.layout<[4, 128, 64], order [0, 1], SEN169_FP16>, hbm>`.
     The shape is logical; the layout says where the elements sit. Element types
     are the host's (i1 for bool, i64 for int64); the format is in the layout.
+
+    ```mlir
+    func.func private @f(!spyre.buffer<128x256xf16, #spyre.layout<[4, 128, 64], order [0, 1], SEN169_FP16>, hbm>)
+    ```
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType,
                         "LayoutAttr":$layout, "MemorySpace":$space);

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// SuperDSC descriptors as operations. Source: SuperDSC reference, section 1;
-// the rules are numbered in docs/formats/superdsc.md.
+// SuperDSC descriptors as operations. The fields and the numbered rules are in
+// docs/formats/superdsc.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,8 @@ def Sdsc_Dialect : Dialect {
   let description = [{
     One `sdsc.descriptor` is one `sdsc_<i>.json`. What follows from other fields
     by the format's rules (core to slice, folds, size limits, memories) is not
-    shown; it appears as an attribute only where a file says something else.
+    shown; it appears as an attribute only where a file says something else. All fields
+    and rules are in `docs/formats/superdsc.md`.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
@@ -35,6 +36,13 @@ def Sdsc_Dialect : Dialect {
 def Sdsc_AllocationType : TypeDef<Sdsc_Dialect, "Allocation"> {
   let mnemonic = "allocation";
   let summary = "An operand of a descriptor";
+  let description = [{
+    It has no parameters: what an operand is stands in its `sdsc.allocate`.
+
+    ```mlir
+    func.func private @f(!sdsc.allocation)
+    ```
+  }];
 }
 
 class Sdsc_Enum<string name, string summary, list<I32EnumAttrCase> cases>
@@ -45,18 +53,38 @@ class Sdsc_Enum<string name, string summary, list<I32EnumAttrCase> cases>
 
 def Sdsc_Component : Sdsc_Enum<"Component", "the memory of an operand", [
   I32EnumAttrCase<"HBM", 0, "hbm">, I32EnumAttrCase<"LX", 1, "lx">]>;
-def Sdsc_ComponentAttr : EnumAttr<Sdsc_Dialect, Sdsc_Component, "component">;
+def Sdsc_ComponentAttr : EnumAttr<Sdsc_Dialect, Sdsc_Component, "component"> {
+  let description = [{
+    It says whether an operand lies in device memory or in LX.
+
+    ```mlir
+    module attributes {sdsc.example = #sdsc<component hbm>} {}
+    ```
+  }];
+}
 
 def Sdsc_Indirection : Sdsc_Enum<"Indirection", "part of an operand in an indirect access", [
   I32EnumAttrCase<"Index", 0, "index">, I32EnumAttrCase<"Value", 1, "value">]>;
-def Sdsc_IndirectionAttr : EnumAttr<Sdsc_Dialect, Sdsc_Indirection, "indirection">;
+def Sdsc_IndirectionAttr : EnumAttr<Sdsc_Dialect, Sdsc_Indirection, "indirection"> {
+  let description = [{
+    It says whether an operand holds indices or is addressed by them.
+
+    ```mlir
+    module attributes {sdsc.example = #sdsc<indirection index>} {}
+    ```
+  }];
+}
 
 def Sdsc_FormatAttr : AttrDef<Sdsc_Dialect, "Format"> {
   let mnemonic = "format";
   let summary = "A data format of the device, by its name in the files";
   let description = [{
-    `#sdsc.format<SEN169_FP16>`, in operations just the name. The names are those of
-    `spyre::parseFormat` (lib/Numerics).
+    In operations just the name is written. The names are those of `spyre::parseFormat`
+    (lib/Numerics).
+
+    ```mlir
+    module attributes {sdsc.example = #sdsc.format<SEN169_FP16>} {}
+    ```
   }];
   let parameters = (ins "::spyre::DataFormat":$value);
   let hasCustomAssemblyFormat = 1;
@@ -70,10 +98,13 @@ def Sdsc_DimAttr : AttrDef<Sdsc_Dialect, "Dim"> {
   let mnemonic = "dim";
   let summary = "An iteration dim: extent and number of work slices";
   let description = [{
-    `#sdsc.dim<mb = 512 in 32>`: 512 elements, padding included, in 32 slices of
-    `coreSize` elements each (`core 16` is shown if it is not extent / slices;
-    `last 8` if the last stage's slice is another, `symbolic` if the extent is that of
-    the largest run and the file says -1).
+    `<mb = 512 in 32>` is 512 elements, padding included, in 32 slices. `core 16` is shown
+    if a slice is not extent / slices; `last 8` if the last stage's slice is another,
+    `symbolic` if the extent is that of the largest run and the file says -1.
+
+    ```mlir
+    module attributes {sdsc.example = [#sdsc.dim<mb = 512 in 32>, #sdsc.dim<out = 1024 in 3 core 512 last 8>]} {}
+    ```
   }];
   let parameters = (ins "::mlir::StringAttr":$name, "int64_t":$size, "int64_t":$numSlices,
                         "int64_t":$coreSize, DefaultValuedParameter<"int64_t", "0">:$lastSize,
@@ -83,7 +114,14 @@ def Sdsc_DimAttr : AttrDef<Sdsc_Dialect, "Dim"> {
 
 def Sdsc_SymbolsAttr : AttrDef<Sdsc_Dialect, "Symbols"> {
   let mnemonic = "symbols";
-  let summary = "The symbol that stands for a dim's extent: `#sdsc.symbols<mb, [-1]>`";
+  let summary = "The symbol that stands for a dim's extent";
+  let description = [{
+    Each launch binds the (negative) symbol to a size.
+
+    ```mlir
+    module attributes {sdsc.example = #sdsc.symbols<"mb", [-1]>} {}
+    ```
+  }];
   let parameters = (ins "::mlir::StringAttr":$dim, ArrayRefParameter<"int64_t">:$symbols);
   let assemblyFormat = "`<` $dim `,` `[` $symbols `]` `>`";
 }
@@ -91,7 +129,13 @@ def Sdsc_SymbolsAttr : AttrDef<Sdsc_Dialect, "Symbols"> {
 def Sdsc_SymbolicAttr : AttrDef<Sdsc_Dialect, "Symbolic"> {
   let mnemonic = "symbolic";
   let summary = "Largest extent of a symbolic dim and what it is a multiple of";
-  let description = "`#sdsc.symbolic<\"mb\", max 512, granularity 64>`, of one core's slice.";
+  let description = [{
+    Both numbers are those of one core's slice.
+
+    ```mlir
+    module attributes {sdsc.example = #sdsc.symbolic<"mb", max 512, granularity 64>} {}
+    ```
+  }];
   let parameters = (ins "::mlir::StringAttr":$dim, "int64_t":$maxSize, "int64_t":$granularity);
   let assemblyFormat = "`<` $dim `,` `max` $maxSize `,` `granularity` $granularity `>`";
 }
@@ -100,10 +144,13 @@ def Sdsc_WindowAttr : AttrDef<Sdsc_Dialect, "Window"> {
   let mnemonic = "window";
   let summary = "A dim that a window slides along";
   let description = [{
-    `#sdsc.window<"i", over "ki", pad [1, 1] total 34, stride 1, dilation 1>`: the dim's
-    own size is the result's, `total` the input's with its padding (absent: not
+    The dim's own size is the result's, `total` the input's with its padding (absent: not
     applicable); `pad` is -1 in a core's stage where the dim is split; `unneeded` are
     the three numbers that convolutions add.
+
+    ```mlir
+    module attributes {sdsc.example = #sdsc.window<"i", over "ki", pad [1, 1] total 34, stride 1, dilation 1>} {}
+    ```
   }];
   let parameters = (ins "::mlir::StringAttr":$dim, "::mlir::StringAttr":$windowDim,
                         "int64_t":$padFront, "int64_t":$padBack,
@@ -119,14 +166,28 @@ def Sdsc_WindowAttr : AttrDef<Sdsc_Dialect, "Window"> {
 
 def Sdsc_FoldPropertyAttr : AttrDef<Sdsc_Dialect, "FoldProperty"> {
   let mnemonic = "fold_property";
-  let summary = "Factor and label of a fold: `#sdsc.fold_property<1, \"corelet\">`";
+  let summary = "Factor and label of a fold";
+  let description = [{
+    A descriptor shows it where the fold is not the usual one.
+
+    ```mlir
+    module attributes {sdsc.example = #sdsc.fold_property<1, "corelet">} {}
+    ```
+  }];
   let parameters = (ins "int64_t":$factor, "::mlir::StringAttr":$label);
   let assemblyFormat = "`<` $factor `,` $label `>`";
 }
 
 def Sdsc_FoldAttr : AttrDef<Sdsc_Dialect, "Fold"> {
   let mnemonic = "fold";
-  let summary = "A fold around the whole descriptor: `#sdsc.fold<\"time\", 2 * 4 + 1>`";
+  let summary = "A fold around the whole descriptor";
+  let description = [{
+    It has a label, a factor, alpha and beta: place f < factor contributes alpha * f + beta.
+
+    ```mlir
+    module attributes {sdsc.example = #sdsc.fold<"time", 2 * 4 + 1>} {}
+    ```
+  }];
   let parameters = (ins "::mlir::StringAttr":$label, "int64_t":$factor, "int64_t":$alpha,
                         "int64_t":$beta);
   let assemblyFormat = "`<` $label `,` $factor `*` $alpha `+` $beta `>`";
@@ -136,7 +197,12 @@ def Sdsc_LayoutAttr : AttrDef<Sdsc_Dialect, "Layout"> {
   let mnemonic = "layout";
   let summary = "A layout class: dims from the innermost outwards, stick dims and sizes";
   let description = [{
-    `#sdsc.layout<OUTPUT, [mb, out], stick [out : 64]>`
+    The label is a name, not a role: inputs of pointwise operations are of class `OUTPUT`,
+    too.
+
+    ```mlir
+    module attributes {sdsc.example = #sdsc.layout<OUTPUT, [mb, out], stick [out : 64]>} {}
+    ```
   }];
   let parameters = (ins "::mlir::StringAttr":$label,
                         ArrayRefParameter<"::mlir::StringAttr">:$dimOrder,
@@ -149,10 +215,13 @@ def Sdsc_CoordinateAttr : AttrDef<Sdsc_Dialect, "Coordinate"> {
   let mnemonic = "coordinate";
   let summary = "How a dim of an operand is folded over cores, sticks and elements";
   let description = [{
-    Each fold contributes alpha * f + beta, 0 <= f < factor:
-    `#sdsc.coordinate<mb, [core_fold : 32 * 16, corelet_fold : 1 * 0, row_fold : 1 * 0,
-    elem_arr_0 : 16 * 1]>` (factor * alpha, then `+ beta` if it is not zero). As an
-    affine map of the folds: `getAffineMap()`.
+    Each fold contributes alpha * f + beta, 0 <= f < factor. It is written as factor *
+    alpha, then `+ beta` if that is not zero. `getAffineMap()` gives it as an affine map of
+    the folds.
+
+    ```mlir
+    module attributes {sdsc.example = #sdsc.coordinate<mb, [core_fold : 32 * 16, corelet_fold : 1 * 0, row_fold : 1 * 0, elem_arr_0 : 16 * 1]>} {}
+    ```
   }];
   let parameters = (ins "::mlir::StringAttr":$dim, "int64_t":$spatial, "int64_t":$temporal,
                         "int64_t":$elemArr, "::spyre::sdsc::PaddingKind":$padding,
@@ -170,6 +239,13 @@ def Sdsc_CoordinateAttr : AttrDef<Sdsc_Dialect, "Coordinate"> {
 def Sdsc_GapAttr : AttrDef<Sdsc_Dialect, "Gap"> {
   let mnemonic = "gap";
   let summary = "Elements after a dim's end: one number for all cores, or one a core";
+  let description = [{
+    Memory holds them, and the operation does not see them.
+
+    ```mlir
+    module attributes {sdsc.example = #sdsc.gap<"mb", [3]>} {}
+    ```
+  }];
   let parameters = (ins "::mlir::StringAttr":$dim, ArrayRefParameter<"int64_t">:$gaps);
   let hasCustomAssemblyFormat = 1;
 }
@@ -185,20 +261,23 @@ def Sdsc_DescriptorOp : Sdsc_Op<"descriptor", [IsolatedFromAbove, SingleBlock, N
                                                Symbol]> {
   let summary = "One descriptor: a planned operation on all its cores";
   let description = [{
+    Its body has the operands, constants and masks in order, and one `sdsc.compute`.
+
     ```mlir
-    sdsc.descriptor @sdsc_0 index 0 dims [<mb = 512 in 32>, <out = 1024 in 1>]
+    sdsc.descriptor @sdsc_0 index 0 dims [<mb = 512 in 4>, <out = 1024 in 1>]
         layouts [<OUTPUT, [mb, out], stick [out : 64]>] {
-      %Tensor0 = sdsc.allocate "Tensor0" hbm "OUTPUT" [mb, out] scale [1, 1] SEN169_FP16 symbolic at [-1, -2]
+      %Tensor0 = sdsc.allocate "Tensor0" hbm "OUTPUT" [mb, out] scale [1, 1] SEN169_FP16 symbolic at [-1, -2, -3, -4]
       %Tensor1 = sdsc.allocate "Tensor1" lx "OUTPUT" [mb, out] scale [1, 1] SEN169_FP16 at [2048]
       sdsc.compute "sfp" "identity" SEN169_FP16 ins(%Tensor0) outs(%Tensor1)
     }
     ```
 
-    Attributes shown only where a file deviates from the rule:
+    Attributes are shown only where a file deviates from the rule:
 
     - `cores`: the number of cores, else the product of all slices
     - `core_order`: positions of dims, fastest first, else iteration order
-    - `core_to_slice`: cores x dims, else by e.3 of the reference from `core_order`
+    - `core_to_slice`: cores x dims, else from `core_order`
+      (docs/formats/superdsc-rules.md, e.3)
     - `provenance`: the debug handle; `unknown_fields`: JSON pointer -> JSON text
     - `dim_symbols`: the symbol of each symbolic dim (`dimToSymbolMapping_`)
     - `windows`: the operation's padded windows (`paddingSizes_` of `N_`)
@@ -246,13 +325,21 @@ def Sdsc_AllocateOp : Sdsc_Op<"allocate", [
     HasParent<"DescriptorOp">, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "An operand: where it is, and in which layout";
   let description = [{
-    `sdsc.allocate "Tensor0" hbm "OUTPUT" [mb, out] scale [1, 1] SEN169_FP16 symbolic at [-1, -2]`:
-    name, memory, layout class, own dim order (innermost first), scale of each dim of
-    the class (1, -1 broadcast or reduced, -2 the same along the stick), format,
+    In order: name, memory, layout class, own dim order (innermost first), scale of each dim
+    of the class (1, -1 broadcast or reduced, -2 the same along the stick), format,
     start address of each core (bytes, or a negative symbol id; one number if all
     cores have the same).
 
-    Attributes shown only where needed: `word_length`
+    ```mlir
+    sdsc.descriptor @sdsc_0 index 0 dims [<mb = 512 in 4>, <out = 1024 in 1>]
+        layouts [<OUTPUT, [mb, out], stick [out : 64]>] {
+      %Tensor0 = sdsc.allocate "Tensor0" hbm "OUTPUT" [mb, out] scale [1, 1] SEN169_FP16 symbolic at [-1, -2, -3, -4]
+      %Tensor1 = sdsc.allocate "Tensor1" lx "OUTPUT" [mb, out] scale [1, 1] SEN169_FP16 at [2048]
+      sdsc.compute "sfp" "identity" SEN169_FP16 ins(%Tensor0) outs(%Tensor1)
+    }
+    ```
+
+    Attributes are shown only where needed: `word_length`
     (else the format's), `max_dim_sizes` (else -1 each; a number above 1 is the page
     size of a paged tensor), `indirection` (`index` or `value`) with `related`,
     `back_gap`, `coordinates` (else the standard folds), `slice_dims` and
@@ -287,8 +374,18 @@ def Sdsc_AllocateOp : Sdsc_Op<"allocate", [
 def Sdsc_ConstantOp : Sdsc_Op<"constant", [HasParent<"DescriptorOp">]> {
   let summary = "A constant of the operation, as the bits that its file holds";
   let description = [{
-    `sdsc.constant "eps" SEN169_FP16 0x2C11`. Numbered in order. `corelets` is the factor
-    of its corelet fold if that is not 1.
+    Constants are numbered in order. `corelets` is the factor of its corelet fold if that
+    is not 1.
+
+    ```mlir
+    sdsc.descriptor @sdsc_0 index 0 dims [<mb = 512 in 4>, <out = 1024 in 1>]
+        layouts [<OUTPUT, [mb, out], stick [out : 64]>] {
+      %Tensor0 = sdsc.allocate "Tensor0" hbm "OUTPUT" [mb, out] scale [1, 1] SEN169_FP16 symbolic at [-1, -2, -3, -4]
+      %Tensor1 = sdsc.allocate "Tensor1" lx "OUTPUT" [mb, out] scale [1, 1] SEN169_FP16 at [2048]
+      sdsc.constant "eps" SEN169_FP16 0x2C11
+      sdsc.compute "sfp" "layernormscale" SEN169_FP16 ins(%Tensor0) outs(%Tensor1)
+    }
+    ```
   }];
   let arguments = (ins StrAttr:$name, Sdsc_FormatAttr:$format, I64Attr:$bits,
                        OptionalAttr<I64Attr>:$corelets);
@@ -299,7 +396,18 @@ def Sdsc_ConstantOp : Sdsc_Op<"constant", [HasParent<"DescriptorOp">]> {
 def Sdsc_MaskOp : Sdsc_Op<"mask", [HasParent<"DescriptorOp">]> {
   let summary = "Elements of the first input that read as the mask constant";
   let description = [{
-    `sdsc.mask "out" from 100 count 28`
+    `from` is the first masked element, `count` how many there are.
+
+    ```mlir
+    sdsc.descriptor @sdsc_0 index 0 dims [<mb = 512 in 4>, <out = 1024 in 1>]
+        layouts [<OUTPUT, [mb, out], stick [out : 64]>] {
+      %Tensor0 = sdsc.allocate "Tensor0" hbm "OUTPUT" [mb, out] scale [1, 1] SEN169_FP16 symbolic at [-1, -2, -3, -4]
+      %Tensor1 = sdsc.allocate "Tensor1" lx "OUTPUT" [mb, out] scale [1, -2] SEN169_FP16 at [2048]
+      sdsc.constant "samv-maskvalue" SEN169_FP16 0
+      sdsc.mask "out" from 1000 count 24
+      sdsc.compute "sfp" "sum" SEN169_FP16 ins(%Tensor0, %Tensor1) outs(%Tensor1) mask 0
+    }
+    ```
   }];
   let arguments = (ins StrAttr:$dim, I64Attr:$first_invalid, I64Attr:$count);
   let assemblyFormat = "$dim `from` $first_invalid `count` $count attr-dict";
@@ -308,9 +416,20 @@ def Sdsc_MaskOp : Sdsc_Op<"mask", [HasParent<"DescriptorOp">]> {
 def Sdsc_ComputeOp : Sdsc_Op<"compute", [HasParent<"DescriptorOp">, AttrSizedOperandSegments]> {
   let summary = "The operation itself";
   let description = [{
-    `sdsc.compute "sfp" "add" SEN169_FP16 ins(%Tensor0, %Tensor1) outs(%Tensor2)`.
-    Index tensors follow as `indices(...)`. `mask_constant` is the number of the
-    constant that masked elements read as. `fidelity` is "regular" if absent.
+    In order: execution unit, OpFunc, format, operands. Index tensors follow as
+    `indices(...)`. `mask` is the number of the constant that masked elements read as.
+    `fidelity` is "regular" if absent.
+
+    ```mlir
+    sdsc.descriptor @sdsc_0 index 0 dims [<mb = 512 in 4>, <out = 1024 in 1>]
+        layouts [<OUTPUT, [mb, out], stick [out : 64]>] {
+      %Tensor0 = sdsc.allocate "Tensor0" hbm "OUTPUT" [mb, out] scale [1, 1] SEN169_FP16 symbolic at [-1, -2, -3, -4]
+      %Tensor1 = sdsc.allocate "Tensor1" lx "OUTPUT" [mb, out] scale [1, -2] SEN169_FP16 at [2048]
+      sdsc.constant "samv-maskvalue" SEN169_FP16 0
+      sdsc.mask "out" from 1000 count 24
+      sdsc.compute "sfp" "sum" SEN169_FP16 ins(%Tensor0, %Tensor1) outs(%Tensor1) mask 0
+    }
+    ```
   }];
   let arguments = (ins
     StrAttr:$unit,

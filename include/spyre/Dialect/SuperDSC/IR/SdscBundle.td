@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // What bundle.mlir is written in: base addresses passed by the launcher, and
-// executions of descriptors. Source: SuperDSC reference, section 2.
+// executions of descriptors. Source: docs/formats/superdsc-rules.md, section 2.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,6 +37,23 @@ def SdscBundle_Dialect : Dialect {
     - `sdscbundle.argument_numbers`: `array<i64>`, a number an argument: its place in the
       kernel's list, which `bundle.mlir` has in the names (`%arg_2_base_addr`). Absent
       where they count from 0
+
+    ```mlir
+    #map_0 = affine_map<(d0)[s0] -> (s0 + 16384*d0)>
+    func.func @sdsc_bundle(%pool_base_addr: !sdscbundle.input_arg<index>, %arg_0_base_addr: !sdscbundle.input_arg<index>)
+        attributes {sdscbundle.has_pool, sdscbundle.pool_bytes = 4096 : i64} {
+      %pool = sdscbundle.input_arg_extract value from %pool_base_addr : !sdscbundle.input_arg<index> -> index
+      %arg_0 = sdscbundle.input_arg_extract value from %arg_0_base_addr : !sdscbundle.input_arg<index> -> index
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %loop_bound_0 = arith.constant 4 : index
+      scf.for %i_0 = %c0 to %loop_bound_0 step %c1 {
+        %addr_0 = affine.apply #map_0(%i_0)[%arg_0]
+        sdscbundle.sdsc_execute (%addr_0, %pool) {sdsc_filename="sdsc_0.json", "symbol_ids"=[-1, -2]}
+      }
+      return
+    }
+    ```
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
@@ -47,12 +64,11 @@ def SdscBundle_InputArgType : TypeDef<SdscBundle_Dialect, "InputArg"> {
   let mnemonic = "input_arg";
   let summary = "A value that the launcher passes";
   let description = [{
-    An address, or the size of a symbolic dim, which is a multiple of `granularity` and at
-    most `max_value`:
+    It is an address, or the size of a symbolic dim, which is a multiple of `granularity`
+    and at most `max_value`.
 
     ```mlir
-    !sdscbundle.input_arg<index>
-    !sdscbundle.input_arg<index, granularity = 64, max_value = 4096>
+    func.func private @f(!sdscbundle.input_arg<index>, !sdscbundle.input_arg<index, granularity = 64, max_value = 4096>)
     ```
   }];
   let parameters = (ins "::mlir::Type":$elementType,
@@ -72,11 +88,14 @@ def SdscBundle_ArgumentAttr : AttrDef<SdscBundle_Dialect, "Argument"> {
   let mnemonic = "argument";
   let summary = "What an argument must be: an entry of launch_spec.json";
   let description = [{
-    The keys and their meaning are those of `docs/formats/launch_spec.md`:
+    The keys and their meaning are those of `docs/formats/launch_spec.md`.
 
     ```mlir
-    #sdscbundle.argument<input, array = "in0", shape = [64, 128], dtype = "float16",
-      device_size = [2, 64, 64], stride_map = [64, 128, 1], device_dtype = "SEN169_FP16">
+    func.func @sdsc_bundle(%arg_0_base_addr: !sdscbundle.input_arg<index>) attributes {sdscbundle.arguments = [
+        #sdscbundle.argument<input, array = "in0", shape = [64, 128], dtype = "float16",
+          device_size = [2, 64, 64], stride_map = [64, 128, 1], device_dtype = "SEN169_FP16">]} {
+      return
+    }
     ```
   }];
   let parameters = (ins
@@ -102,11 +121,15 @@ class SdscBundle_Op<string mnemonic, list<Trait> traits = []>
     : Op<SdscBundle_Dialect, mnemonic, traits>;
 
 def SdscBundle_InputArgExtractOp : SdscBundle_Op<"input_arg_extract", [Pure]> {
-  let summary = "The address that the launcher passed";
+  let summary = "The address or size that the launcher passed";
   let description = [{
+    It is an address or a size, of type `index`.
+
     ```mlir
-    %arg_0 = sdscbundle.input_arg_extract value from %arg_0_base_addr
-        : !sdscbundle.input_arg<index> -> index
+    func.func @f(%arg_0_base_addr: !sdscbundle.input_arg<index>) {
+      %arg_0 = sdscbundle.input_arg_extract value from %arg_0_base_addr : !sdscbundle.input_arg<index> -> index
+      return
+    }
     ```
   }];
   let arguments = (ins SdscBundle_InputArgType:$input);
@@ -118,10 +141,13 @@ def SdscBundle_InputArgExtractOp : SdscBundle_Op<"input_arg_extract", [Pure]> {
 def SdscBundle_DeviceMemAllocateOp : SdscBundle_Op<"device_mem_allocate"> {
   let summary = "Device memory of the bundle's own: the pool, where no argument passes it";
   let description = [{
-    At most 14 GiB; larger buffers get allocations of their own.
+    It gives at most 14 GiB; larger buffers get allocations of their own.
 
     ```mlir
-    %pool = sdscbundle.device_mem_allocate 262144 bytes : index
+    func.func @f() {
+      %pool = sdscbundle.device_mem_allocate 262144 bytes : index
+      return
+    }
     ```
   }];
   let arguments = (ins I64Attr:$bytes);
@@ -133,13 +159,16 @@ def SdscBundle_DeviceMemAllocateOp : SdscBundle_Op<"device_mem_allocate"> {
 def SdscBundle_SdscExecuteOp : SdscBundle_Op<"sdsc_execute"> {
   let summary = "Execute one descriptor";
   let description = [{
-    Runs the descriptor in `sdsc_filename` with operand k bound to the symbol id
+    It runs the descriptor in `sdsc_filename` with operand k bound to the symbol id
     `symbol_ids[k]`. Ids are negative and distinct; without `symbol_ids` there are
     no operands and the descriptor's addresses are concrete. The quoted spelling
     of the attribute is the reference's; the unquoted one parses too.
 
     ```mlir
-    sdscbundle.sdsc_execute (%arg_0, %arg_1) {sdsc_filename="sdsc_0.json", "symbol_ids"=[-1, -2]}
+    func.func @f(%arg_0: index, %arg_1: index) {
+      sdscbundle.sdsc_execute (%arg_0, %arg_1) {sdsc_filename="sdsc_0.json", "symbol_ids"=[-1, -2]}
+      return
+    }
     ```
 
     In a module that holds descriptors as `sdsc.descriptor @sdsc_0`, the file name

@@ -13,17 +13,20 @@ include "mlir/Pass/PassBase.td"
 def SdscVerifyPass : Pass<"sdsc-verify", "::mlir::ModuleOp"> {
   let summary = "Check every descriptor and execution against the format's rules";
   let description = [{
-    Reports all violations of the rules in `docs/formats/superdsc.md`, each with
+    The pass reports all violations of the rules in `docs/formats/superdsc.md`, each with
     its number, at the operand or operation that it is about, then fails.
 
-    Input: a module with `sdsc.descriptor` operations and bundle functions; must run
+    Input: a module with `sdsc.descriptor` operations and bundle functions; it must run
     after whatever makes them. Output: the same module. Lowering: none.
 
     ```mlir
-    sdsc.descriptor @sdsc_0 index 0 dims [<mb = 8 in 2>, <out = 100 in 1>]
-        layouts [<OUTPUT, [mb, out], stick [out : 64]>] {
-      %Tensor0 = sdsc.allocate "Tensor0" hbm "OUTPUT" [mb, out] scale [1, 1] SEN169_FP16 at [0, 512]
+    // spyre-opt --sdsc-verify
+    sdsc.descriptor @sdsc_0 index 0 dims [<mb = 8 in 2>, <out = 100 in 1>] layouts [<OUTPUT, [mb, out], stick [out : 64]>] {
       // error: dim out: a core's 100 elements are no multiple of the stick's 64 [SDSC-8]
+      %Tensor0 = sdsc.allocate "Tensor0" hbm "OUTPUT" [mb, out] scale [1, 1] SEN169_FP16 at [0, 512]
+      %Tensor1 = sdsc.allocate "Tensor1" hbm "OUTPUT" [mb, out] scale [1, 1] SEN169_FP16 at [4096, 4608]
+      sdsc.compute "sfp" "exp" SEN169_FP16 ins(%Tensor0) outs(%Tensor1)
+    }
     ```
   }];
   let options = [Option<"device", "device", "std::string", /*default=*/"\"spyre\"",

@@ -31,12 +31,19 @@ def SpyreResolvePrecision : Pass<"spyre-resolve-precision", "::mlir::func::FuncO
     forms only; operations without one are reported, all in one diagnostic.
 
     ```mlir
-    %0 = spyre.convert %x : tensor<32x128xf16> to tensor<32x128xf32>
-    %1 = spyre.convert %w : tensor<128x192xf16> to tensor<128x192xf32>
-    %2 = spyre.matmul %0, %1 : ... -> tensor<32x192xf32>
-    %3 = spyre.convert %2 : tensor<32x192xf32> to tensor<32x192xf16>
+    // spyre-opt --spyre-resolve-precision
+    func.func @f(%x: tensor<32x128xf16>, %w: tensor<128x192xf16>) -> tensor<32x192xf16> {
+      %0 = spyre.convert %x : tensor<32x128xf16> to tensor<32x128xf32>
+      %1 = spyre.convert %w : tensor<128x192xf16> to tensor<128x192xf32>
+      %2 = spyre.matmul %0, %1 : tensor<32x128xf32>, tensor<128x192xf32> -> tensor<32x192xf32>
+      %3 = spyre.convert %2 : tensor<32x192xf32> to tensor<32x192xf16>
+      return %3 : tensor<32x192xf16>
+    }
     // becomes
-    %3 = spyre.matmul %x, %w : ... -> tensor<32x192xf16>
+    func.func @f(%arg0: tensor<32x128xf16>, %arg1: tensor<128x192xf16>) -> tensor<32x192xf16> {
+      %0 = spyre.matmul %arg0, %arg1 : tensor<32x128xf16>, tensor<128x192xf16> -> tensor<32x192xf16>
+      return %0 : tensor<32x192xf16>
+    }
     ```
   }];
   let dependentDialects = ["::mlir::spyre::SpyreDialect"];
@@ -56,14 +63,22 @@ def SpyreExactJumps : Pass<"spyre-exact-jumps", "::mlir::func::FuncOp"> {
     the same program.
 
     ```mlir
+    // spyre-opt --spyre-exact-jumps
     func.func @f(%x: tensor<64xf16> {spyre.on_host}) -> tensor<64xi1> {
-      %c = spyre.constant ... // 0.1 rounded up to DL16, {spyre.bound = 0.099976}
-      %0 = spyre.greaterequal (d0 = 64) ins(%x[d0], %c[]) -> [d0] : ...
+      // 0.1, rounded up to DL16; the bound is f16's.
+      %c = spyre.constant dense<1.000980e-01> : tensor<f16> {spyre.bound = 0.0999755859375} : tensor<f16>
+      %0 = spyre.greaterequal (d0 = 64) ins(%x[d0], %c[]) -> [d0] : tensor<64xf16>, tensor<f16> -> tensor<64xi1>
+      return %0 : tensor<64xi1>
+    }
     // becomes
-    func.func @f(%x: tensor<64xf32> {spyre.host_type = f16, spyre.on_host}) -> tensor<64xi1> {
-      %0 = spyre.sub (d0 = 64) ins(%x[d0], %c[]) -> [d0] : ... -> tensor<64xf32>
-      %1 = spyre.convert %0 : tensor<64xf32> to tensor<64xf16>
-      %2 = spyre.greaterequal (d0 = 64) ins(%1[d0], %zero[]) -> [d0] : ...
+    func.func @f(%arg0: tensor<64xf32> {spyre.host_type = f16, spyre.on_host}) -> tensor<64xi1> {
+      %0 = spyre.constant dense<0.0999755859> : tensor<f32> : tensor<f32>
+      %1 = spyre.sub (d0 = 64) ins(%arg0[d0], %0[]) -> [d0] : tensor<64xf32>, tensor<f32> -> tensor<64xf32>
+      %2 = spyre.convert %1 : tensor<64xf32> to tensor<64xf16>
+      %3 = spyre.constant dense<0.000000e+00> : tensor<f16> : tensor<f16>
+      %4 = spyre.greaterequal (d0 = 64) ins(%2[d0], %3[]) -> [d0] : tensor<64xf16>, tensor<f16> -> tensor<64xi1>
+      return %4 : tensor<64xi1>
+    }
     ```
   }];
   let dependentDialects = ["::mlir::spyre::SpyreDialect"];
@@ -80,13 +95,26 @@ def SpyreWidenRange : Pass<"spyre-widen-range", "::mlir::func::FuncOp"> {
     diagnostic. Output: f32 operations with `spyre.wide`, which stay f32.
 
     ```mlir
-    %0 = spyre.maximum (d0 = 64) ins(%n[d0], %eps[]) -> [d0] : ... -> tensor<64xbf16>  // 1e-12
-    %1 = spyre.rsqrt (d0 = 64) ins(%0[d0]) -> [d0] : ... -> tensor<64xbf16>
+    // spyre-opt --spyre-widen-range
+    func.func @f(%x: tensor<64xbf16>) -> tensor<64xbf16> {
+      %e = spyre.constant dense<9.999780e-13> : tensor<bf16> : tensor<bf16>
+      %0 = spyre.add (d0 = 64) ins(%x[d0], %e[]) -> [d0] : tensor<64xbf16>, tensor<bf16> -> tensor<64xbf16>
+      %1 = spyre.rsqrt (d0 = 64) ins(%0[d0]) -> [d0] : tensor<64xbf16> -> tensor<64xbf16>
+      %2 = spyre.mul (d0 = 64) ins(%x[d0], %1[d0]) -> [d0] : tensor<64xbf16>, tensor<64xbf16> -> tensor<64xbf16>
+      return %2 : tensor<64xbf16>
+    }
     // becomes
-    %n32 = spyre.convert %n : tensor<64xbf16> to tensor<64xf32>
-    %0 = spyre.maximum (d0 = 64) ins(%n32[d0], %eps32[]) -> [d0] {spyre.wide} : ... -> tensor<64xf32>
-    %1 = spyre.rsqrt (d0 = 64) ins(%0[d0]) -> [d0] {spyre.wide} : ... -> tensor<64xf32>
-    %2 = spyre.convert %1 : tensor<64xf32> to tensor<64xbf16>
+    func.func @f(%arg0: tensor<64xbf16>) -> tensor<64xbf16> {
+      %0 = spyre.constant dense<1.001870e-12> : tensor<bf16> : tensor<bf16>
+      %1 = spyre.convert %arg0 : tensor<64xbf16> to tensor<64xf32>
+      %2 = spyre.constant dense<1.00186526E-12> : tensor<f32> : tensor<f32>
+      %3 = spyre.add (d0 = 64) ins(%1[d0], %2[]) -> [d0] {spyre.wide} : tensor<64xf32>, tensor<f32> -> tensor<64xf32>
+      %4 = spyre.convert %3 : tensor<64xf32> to tensor<64xbf16>
+      %5 = spyre.rsqrt (d0 = 64) ins(%3[d0]) -> [d0] {spyre.wide} : tensor<64xf32> -> tensor<64xf32>
+      %6 = spyre.convert %5 : tensor<64xf32> to tensor<64xbf16>
+      %7 = spyre.mul (d0 = 64) ins(%arg0[d0], %6[d0]) -> [d0] : tensor<64xbf16>, tensor<64xbf16> -> tensor<64xbf16>
+      return %7 : tensor<64xbf16>
+    }
     ```
   }];
   let dependentDialects = ["::mlir::spyre::SpyreDialect"];
@@ -101,10 +129,17 @@ def SpyreWidenArguments : Pass<"spyre-widen-arguments", "::mlir::func::FuncOp"> 
     has the bit that the 16-bit form lacks. Output: no such cast.
 
     ```mlir
+    // spyre-opt --spyre-widen-arguments
     func.func @f(%x: tensor<64xf16> {spyre.on_host}) -> tensor<64xf32> {
       %0 = spyre.dl16tofp32 (d0 = 64) ins(%x[d0]) -> [d0] : tensor<64xf16> -> tensor<64xf32>
+      %1 = spyre.neg (d0 = 64) ins(%0[d0]) -> [d0] : tensor<64xf32> -> tensor<64xf32>
+      return %1 : tensor<64xf32>
+    }
     // becomes
-    func.func @f(%x: tensor<64xf32> {spyre.host_type = f16, spyre.on_host}) -> tensor<64xf32> {
+    func.func @f(%arg0: tensor<64xf32> {spyre.host_type = f16, spyre.on_host}) -> tensor<64xf32> {
+      %0 = spyre.neg (d0 = 64) ins(%arg0[d0]) -> [d0] : tensor<64xf32> -> tensor<64xf32>
+      return %0 : tensor<64xf32>
+    }
     ```
   }];
   let dependentDialects = ["::mlir::spyre::SpyreDialect"];
@@ -122,12 +157,28 @@ def SpyreCentreKeys : Pass<"spyre-centre-keys", "::mlir::func::FuncOp"> {
     have lost it already; they are left alone.
 
     ```mlir
-    %1 = spyre.matmul %q, %kt : ... -> tensor<2x5x70xf32>   // kt: a view of %k as f32
-    %2 = spyre.softmax %1 along 2 : ...
+    // spyre-opt --spyre-centre-keys
+    func.func @f(%q: tensor<5x64xf16>, %k: tensor<70x64xf16>) -> tensor<5x70xf32> {
+      %q32 = spyre.convert %q : tensor<5x64xf16> to tensor<5x64xf32>
+      %k32 = spyre.convert %k : tensor<70x64xf16> to tensor<70x64xf32>
+      %kt = spyre.view %k32[d1, d0] : tensor<70x64xf32> -> tensor<64x70xf32>
+      %0 = spyre.matmul %q32, %kt : tensor<5x64xf32>, tensor<64x70xf32> -> tensor<5x70xf32>
+      %1 = spyre.softmax %0 along 1 : tensor<5x70xf32> -> tensor<5x70xf32>
+      return %1 : tensor<5x70xf32>
+    }
     // becomes
-    %m = spyre.mean ... ins(%k) ...
-    %c = spyre.sub ... ins(%k, %m) ...
-    %1 = spyre.matmul %q, %ct : ...                         // ct: a view of %c as f32
+    func.func @f(%arg0: tensor<5x64xf16>, %arg1: tensor<70x64xf16>) -> tensor<5x70xf32> {
+      %0 = spyre.convert %arg0 : tensor<5x64xf16> to tensor<5x64xf32>
+      %1 = spyre.convert %arg1 : tensor<70x64xf16> to tensor<70x64xf32>
+      %2 = spyre.view %1[d1, d0] : tensor<70x64xf32> -> tensor<64x70xf32>
+      %3 = spyre.mean (d0 = 70, d1 = 64) ins(%arg1[d0, d1]) -> [0, d1] constants {scaling_factor = 0.014285714285714285 : f64} : tensor<70x64xf16> -> tensor<1x64xf16>
+      %4 = spyre.sub (d0 = 70, d1 = 64) ins(%arg1[d0, d1], %3[0, d1]) -> [d0, d1] : tensor<70x64xf16>, tensor<1x64xf16> -> tensor<70x64xf16>
+      %5 = spyre.convert %4 : tensor<70x64xf16> to tensor<70x64xf32>
+      %6 = spyre.view %5[d1, d0] : tensor<70x64xf32> -> tensor<64x70xf32>
+      %7 = spyre.matmul %0, %6 : tensor<5x64xf32>, tensor<64x70xf32> -> tensor<5x70xf32>
+      %8 = spyre.softmax %7 along 1 : tensor<5x70xf32> -> tensor<5x70xf32>
+      return %8 : tensor<5x70xf32>
+    }
     ```
   }];
   let dependentDialects = ["::mlir::spyre::SpyreDialect"];
@@ -143,10 +194,16 @@ def SpyreDecompose : Pass<"spyre-decompose", "::mlir::func::FuncOp"> {
     weight is read transposed, its bias added). Output: no composite.
 
     ```mlir
-    %0 = spyre.linear %x, %w : tensor<32x128xf16>, tensor<192x128xf16> -> tensor<32x192xf16>
+    // spyre-opt --spyre-decompose
+    func.func @f(%x: tensor<32x128xf16>, %w: tensor<192x128xf16>) -> tensor<32x192xf16> {
+      %0 = spyre.linear %x, %w : tensor<32x128xf16>, tensor<192x128xf16> -> tensor<32x192xf16>
+      return %0 : tensor<32x192xf16>
+    }
     // becomes
-    %0 = spyre.batchmatmul (d0 = 32, d1 = 192, d2 = 128) ins(%x[d0, d2], %w[d1, d2]) -> [d0, d1]
-        : tensor<32x128xf16>, tensor<192x128xf16> -> tensor<32x192xf16>
+    func.func @f(%arg0: tensor<32x128xf16>, %arg1: tensor<192x128xf16>) -> tensor<32x192xf16> {
+      %0 = spyre.batchmatmul (d0 = 32, d1 = 192, d2 = 128) ins(%arg0[d0, d2], %arg1[d1, d2]) -> [d0, d1] : tensor<32x128xf16>, tensor<192x128xf16> -> tensor<32x192xf16>
+      return %0 : tensor<32x192xf16>
+    }
     ```
   }];
   let dependentDialects = ["::mlir::spyre::SpyreDialect"];
@@ -163,10 +220,17 @@ def SpyreFoldViews : Pass<"spyre-fold-views", "::mlir::func::FuncOp"> {
     one number is read as a 0-d constant. Output: no `spyre.view`.
 
     ```mlir
-    %0 = spyre.view %x[d0 floordiv 32, d0 mod 32, d1] : tensor<2x32x128xf16> -> tensor<64x128xf16>
-    %1 = spyre.exp (d0 = 64, d1 = 128) ins(%0[d0, d1]) -> [d0, d1] : ...
+    // spyre-opt --spyre-fold-views
+    func.func @f(%x: tensor<2x32x128xf16>) -> tensor<64x128xf16> {
+      %0 = spyre.view %x[d0 floordiv 32, d0 mod 32, d1] : tensor<2x32x128xf16> -> tensor<64x128xf16>
+      %1 = spyre.exp (d0 = 64, d1 = 128) ins(%0[d0, d1]) -> [d0, d1] : tensor<64x128xf16> -> tensor<64x128xf16>
+      return %1 : tensor<64x128xf16>
+    }
     // becomes
-    %1 = spyre.exp (d0 = 64, d1 = 128) ins(%x[d0 floordiv 32, d0 mod 32, d1]) -> [d0, d1] : ...
+    func.func @f(%arg0: tensor<2x32x128xf16>) -> tensor<64x128xf16> {
+      %0 = spyre.exp (d0 = 64, d1 = 128) ins(%arg0[d0 floordiv 32, d0 mod 32, d1]) -> [d0, d1] : tensor<2x32x128xf16> -> tensor<64x128xf16>
+      return %0 : tensor<64x128xf16>
+    }
     ```
   }];
   let dependentDialects = ["::mlir::spyre::SpyreDialect"];
@@ -184,11 +248,18 @@ def SpyreSplitDims : Pass<"spyre-split-dims", "::mlir::func::FuncOp"> {
     of a contraction, which the device has only one of, may keep mixed coordinates.
 
     ```mlir
-    %1 = spyre.exp (d0 = 64, d1 = 128) ins(%x[d0 floordiv 32, d0 mod 32, d1]) -> [d0, d1]
-        : tensor<2x32x128xf16> -> tensor<64x128xf16>
-    // becomes, if only device operations read %1
-    %1 = spyre.exp (d0 = 2, d1 = 32, d2 = 128) ins(%x[d0, d1, d2]) -> [d0, d1, d2]
-        : tensor<2x32x128xf16> -> tensor<2x32x128xf16>
+    // spyre-opt --spyre-split-dims
+    func.func @f(%x: tensor<2x32x128xf16>) -> tensor<2x32x128xf16> {
+      %0 = spyre.exp (d0 = 64, d1 = 128) ins(%x[d0 floordiv 32, d0 mod 32, d1]) -> [d0, d1] : tensor<2x32x128xf16> -> tensor<64x128xf16>
+      %1 = spyre.neg (d0 = 64, d1 = 128) ins(%0[d0, d1]) -> [d0 floordiv 32, d0 mod 32, d1] : tensor<64x128xf16> -> tensor<2x32x128xf16>
+      return %1 : tensor<2x32x128xf16>
+    }
+    // becomes
+    func.func @f(%arg0: tensor<2x32x128xf16>) -> tensor<2x32x128xf16> {
+      %0 = spyre.exp (d0 = 2, d1 = 32, d2 = 128) ins(%arg0[d0, d1, d2]) -> [d0, d1, d2] : tensor<2x32x128xf16> -> tensor<2x32x128xf16>
+      %1 = spyre.neg (d0 = 2, d1 = 32, d2 = 128) ins(%0[d0, d1, d2]) -> [d0, d1, d2] : tensor<2x32x128xf16> -> tensor<2x32x128xf16>
+      return %1 : tensor<2x32x128xf16>
+    }
     ```
   }];
   let dependentDialects = ["::mlir::spyre::SpyreDialect"];

@@ -27,14 +27,17 @@ def SpyreAssignLayouts : Pass<"spyre-assign-layouts", "::mlir::func::FuncOp"> {
     padding, into which the value is copied.
 
     ```mlir
-    // x @ w.T with w [192, 128]: w's stick is k, the device wants n.
-    %r = spyre.batchmatmul (d0 = 32, d1 = 192, d2 = 128)
-        ins(%x[d0, d2], %w[d1, d2]) -> [d0, d1] : ...
+    // spyre-opt --spyre-assign-layouts
+    // x times w transposed: the stick of w is along k, the device wants n there.
+    func.func @f(%x: tensor<32x128xf16>, %w: tensor<192x128xf16>) -> tensor<32x192xf16> {
+      %0 = spyre.batchmatmul (d0 = 32, d1 = 192, d2 = 128) ins(%x[d0, d2], %w[d1, d2]) -> [d0, d1] : tensor<32x128xf16>, tensor<192x128xf16> -> tensor<32x192xf16>
+      return %0 : tensor<32x192xf16>
+    }
     // becomes
-    %t = spyre.restickify (d0 = 192, d1 = 128) ins(%w[d0, d1]) -> [d0, d1]
-        : tensor<192x128xf16, #spyre.layout<[2, 192, 64], order [0, 1], SEN169_FP16>>
-       -> tensor<192x128xf16, #spyre.layout<[3, 128, 64], order [1, 0], SEN169_FP16>>
-    %r = spyre.batchmatmul ... ins(%x[d0, d2], %t[d1, d2]) -> [d0, d1] : ...
+    func.func @f(…) -> … {
+      %0 = spyre.restickify (d0 = 192, d1 = 128) ins(%arg1[d0, d1]) -> [d0, d1] : tensor<192x128xf16, #spyre.layout<[2, 192, 64], order [0, 1], SEN169_FP16>> -> tensor<192x128xf16, #spyre.layout<[3, 128, 64], order [1, 0], SEN169_FP16>>
+      %1 = spyre.batchmatmul (d0 = 32, d1 = 192, d2 = 128) ins(%arg0[d0, d2], %0[d1, d2]) -> [d0, d1] : …
+      return %1 : …
     ```
   }];
   let dependentDialects = ["::mlir::spyre::SpyreDialect"];
@@ -43,11 +46,22 @@ def SpyreAssignLayouts : Pass<"spyre-assign-layouts", "::mlir::func::FuncOp"> {
 def SpyreVerifyLayouts : Pass<"spyre-verify-layouts", "::mlir::func::FuncOp"> {
   let summary = "Check the contract of L2 and report every violation";
   let description = [{
-    Every tensor has a layout; every operand is readable in its operation's stick
+    Input, output: L2. The rules: every tensor has a layout (L2-0); every operand is readable in its operation's stick
     dim (L2-1); a contraction's padded region is zero on one side and finite on
     the other (L2-2); memory that an operation reads beyond the logical extent
     exists (L2-3); results have the default layout (L2-4); every tensor fits in the
-    device's memory (L2-5).
+    device's memory (L2-5). All violations are reported, each with its number.
+
+    ```mlir
+    // spyre-opt --spyre-verify-layouts
+    !a = tensor<64x128xf16, #spyre.layout<[2, 64, 64], order [0, 1], SEN169_FP16>>
+    !b = tensor<128x64xf16, #spyre.layout<[1, 128, 64], order [0, 1], SEN169_FP16>>
+    func.func @sticks(%x: !a, %y: !b) -> !b {
+      // error: L2-1: d0 lies in the stick of one operand and d1 in that of another
+      %0 = spyre.add (d0 = 128, d1 = 64) ins(%x[d1, d0], %y[d0, d1]) -> [d0, d1] : !a, !b -> !b
+      return %0 : !b
+    }
+    ```
   }];
 }
 

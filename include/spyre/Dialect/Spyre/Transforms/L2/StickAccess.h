@@ -48,7 +48,7 @@ bool isWritable(Value value, LayoutAttr layout, AffineMap map, ArrayRef<int64_t>
 /// Logical dim that lies in the stick, or -1 (sparse, rank 0).
 int64_t getStickDim(LayoutAttr layout);
 
-/// Roles of a matmul's iteration dims (reference, section 7).
+/// Roles of a matmul's iteration dims (docs/formats/superdsc-rules.md, section 7).
 struct MatmulDims {
   SmallVector<unsigned> reduction; ///< in both inputs, not in the output
   SmallVector<unsigned> generated; ///< in input 2 and the output

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The tail state of every L2 value along each of its padded dims, from the OpFunc
-// table's rules (architecture: "State, not fixes").
+// table's rules (docs/developer/architecture.md, "Layouts, padding, tails").
 //
 //===----------------------------------------------------------------------===//
 

@@ -13,10 +13,11 @@ include "mlir/Pass/PassBase.td"
 def SpyreDivideWork : Pass<"spyre-divide-work", "::mlir::func::FuncOp"> {
   let summary = "Divide every operation's iteration space over the cores";
   let description = [{
-    Writes work slices on every device operation: at most `cores` in all, equal
-    slices, stick dims counted in whole sticks, at most one reduced dim, no
-    operand's span on a core beyond the device's limit. With `cores` 1 an operation
-    is still divided where a span demands it.
+    Input: L2, or buffers without a division. Lowering: every device operation gets
+    work slices: at most `cores` in all, equal slices, stick dims counted in whole
+    sticks, at most one reduced dim, no operand's span on a core beyond the device's
+    limit. With `cores` 1 an operation is still divided where a span demands it.
+    Output: the same operations, or the two parts of one.
 
     Each operation first gets the heuristic's division (`spyre::planning::divide`).
     `search` then tries all legal divisions of matmuls with the cost model, and
@@ -31,9 +32,17 @@ def SpyreDivideWork : Pass<"spyre-divide-work", "::mlir::func::FuncOp"> {
     second writes what the first has left of the result.
 
     ```mlir
-    %0 = spyre.batchmatmul (d0 = 512, d1 = 4096, d2 = 4096) ins(...)
-    // heuristic: d0 = 512, d1 = 4096 / 32, d2 = 4096
-    // search:    d0 = 512 / 4, d1 = 4096 / 8, d2 = 4096
+    // spyre-opt --spyre-divide-work
+    !a = tensor<512x4096xf16, #spyre.layout<[64, 512, 64], order [0, 1], SEN169_FP16>>
+    !b = tensor<4096x4096xf16, #spyre.layout<[64, 4096, 64], order [0, 1], SEN169_FP16>>
+    func.func @f(%x: !a, %y: !b) -> !a {
+      %0 = spyre.batchmatmul (d0 = 512, d1 = 4096, d2 = 4096) ins(%x[d0, d2], %y[d2, d1]) -> [d0, d1] : !a, !b -> !a
+      return %0 : !a
+    }
+    // becomes
+    func.func @f(…) -> … {
+      %0 = spyre.batchmatmul (d0 = 512 / 4, d1 = 4096 / 8, d2 = 4096) ins(%arg0[d0, d2], %arg1[d2, d1]) -> [d0, d1] : …
+      return %0 : …
     ```
   }];
   let options = [
@@ -45,11 +54,27 @@ def SpyreDivideWork : Pass<"spyre-divide-work", "::mlir::func::FuncOp"> {
 def SpyreBufferize : Pass<"spyre-bufferize", "::mlir::ModuleOp"> {
   let summary = "Tensors to buffers (L2 to L3)";
   let description = [{
-    Every tensor becomes a `!spyre.buffer`: arguments stay arguments, results
+    Input: L2, divided. Lowering: every tensor becomes a `!spyre.buffer`: arguments stay arguments, results
     become output arguments after them, constants become one-stick arguments at
     the end, everything else a `spyre.alloc` in device memory without a place.
-    A result that is an argument, or that is returned twice, is copied. Argument
-    attributes record role, array name, value and tail.
+    A result that is an argument, or that is returned twice, is copied. Output: L3 without
+    places; attributes of the arguments record role, array name, value and tail.
+
+    ```mlir
+    // spyre-opt --spyre-bufferize
+    !t = tensor<64x128xf16, #spyre.layout<[2, 64, 64], order [0, 1], SEN169_FP16>>
+    func.func @f(%x: !t) -> !t {
+      %0 = spyre.exp (d0 = 64 / 32, d1 = 128) ins(%x[d0, d1]) -> [d0, d1] : !t -> !t
+      %1 = spyre.neg (d0 = 64 / 32, d1 = 128) ins(%0[d0, d1]) -> [d0, d1] : !t -> !t
+      return %1 : !t
+    }
+    // becomes
+    func.func @f(%arg0: … {spyre.array = "in0", spyre.role = "input", spyre.tail = "zero"}, %arg1: … {spyre.array = "out0", …spyre.role = "output"…}) {
+      %0 = spyre.alloc : …
+      spyre.exp (d0 = 64 / 32, d1 = 128) ins(%arg0[d0, d1]) outs(%0[d0, d1]) : …
+      spyre.neg (d0 = 64 / 32, d1 = 128) ins(%0[d0, d1]) outs(%arg1[d0, d1]) : …
+      return
+    ```
   }];
   let dependentDialects = ["::mlir::spyre::SpyreDialect"];
 }
@@ -57,10 +82,28 @@ def SpyreBufferize : Pass<"spyre-bufferize", "::mlir::ModuleOp"> {
 def SpyrePlaceBuffers : Pass<"spyre-place-buffers", "::mlir::func::FuncOp"> {
   let summary = "Place buffers in LX or in the pool";
   let description = [{
-    A buffer goes to LX when every core that reads a part of it has written that
+    Input: L3 without places. Lowering: a buffer goes to LX when every core that reads a part of it has written that
     part (or holds a copy), and first fit over the lifetimes finds room; an LX
     buffer records what each core holds. All other buffers share the pool, first
-    fit over lifetimes. Remarks say why a buffer is not kept in LX.
+    fit over lifetimes. Output: L3 in which every buffer has a place. Remarks say why a
+    buffer is not kept in LX.
+
+    ```mlir
+    // spyre-opt --spyre-place-buffers
+    !h = !spyre.buffer<64x128xf16, #spyre.layout<[2, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+    func.func @f(%x: !h, %o: !h) {
+      %t = spyre.alloc : !h
+      spyre.exp (d0 = 64 / 32, d1 = 128) ins(%x[d0, d1]) outs(%t[d0, d1]) : !h -> !h
+      spyre.neg (d0 = 64 / 32, d1 = 128) ins(%t[d0, d1]) outs(%o[d0, d1]) : !h -> !h
+      return
+    }
+    // becomes
+    func.func @f(…) {
+      %0 = spyre.alloc lx(0) holding<cores 32, slices[32, 1], (d0) -> (d0 mod 32, 0)> : …
+      spyre.exp (d0 = 64 / 32, d1 = 128) ins(%arg0[d0, d1]) outs(%0[d0, d1]) : …
+      spyre.neg (d0 = 64 / 32, d1 = 128) ins(%0[d0, d1]) outs(%arg1[d0, d1]) : …
+      return
+    ```
   }];
   let options = [
     Option<"useLX", "lx", "bool", "true", "Keep buffers in LX">,
@@ -70,12 +113,26 @@ def SpyrePlaceBuffers : Pass<"spyre-place-buffers", "::mlir::func::FuncOp"> {
 def SpyreVerifyPlan : Pass<"spyre-verify-plan", "::mlir::func::FuncOp"> {
   let summary = "Check the contract of L3 and report every violation";
   let description = [{
-    Every buffer is placed inside its memory (L3-1); live buffers do not overlap
+    Input, output: L3. The rules: every buffer is placed inside its memory (L3-1); live buffers do not overlap
     (L3-2); work slices are at most the device's cores (L3-3), divide their dim
     evenly, in sticks where the dim is in a stick (L3-4), at most one reduced dim
     is cut (L3-5); a core reads in LX only what it holds (L3-6); an operand's span
     on a core is within the limit (L3-7); nothing is read before it is written
-    (L3-8). Notes point at the other side.
+    (L3-8). All violations are reported, each with its number; notes point at the other
+    side.
+
+    ```mlir
+    // spyre-opt --spyre-verify-plan
+    !h = !spyre.buffer<128x64xf16, #spyre.layout<[1, 128, 64], order [0, 1], SEN169_FP16>, hbm>
+    !l = !spyre.buffer<128x64xf16, #spyre.layout<[1, 128, 64], order [0, 1], SEN169_FP16>, lx>
+    func.func @other_core(%x: !h, %o: !h) {
+      %t = spyre.alloc lx(0) holding<cores 32, slices [32, 1], (c) -> (c, 0)> : !l
+      spyre.exp (d0 = 128 / 32, d1 = 64) ins(%x[d0, d1]) outs(%t[d0, d1]) : !h -> !l
+      // error: L3-6: core 0 reads another part of the LX buffer than it holds
+      spyre.neg (d0 = 128 / 16, d1 = 64) ins(%t[d0, d1]) outs(%o[d0, d1]) : !l -> !h
+      return
+    }
+    ```
   }];
 }
 
@@ -84,8 +141,18 @@ def SpyreVerifyProvenance : Pass<"spyre-verify-provenance", "::mlir::ModuleOp"> 
   let description = [{
     Every device operation and every descriptor has a location with a position in the
     program's text and, with `operations`, the name of the program's operation around it
-    (`torch.aten.mm`; `in0`, `return` for copies of arguments and results). Reports every
-    one that has not.
+    (`torch.aten.mm`; `in0`, `return` for copies of arguments and results). The pass reports
+    every one that has not.
+
+    ```mlir
+    // spyre-opt --spyre-verify-provenance
+    func.func @f(%x: tensor<4x64xf16>) -> tensor<4x64xf16> {
+      %0 = spyre.abs (d0 = 4, d1 = 64) ins(%x[d0, d1]) -> [d0, d1] : tensor<4x64xf16> -> tensor<4x64xf16> loc("torch.aten.abs"("program.mlir":7:3))
+      // error: provenance: does not say which operation of the program it comes from
+      %1 = spyre.neg (d0 = 4, d1 = 64) ins(%0[d0, d1]) -> [d0, d1] : tensor<4x64xf16> -> tensor<4x64xf16>
+      return %1 : tensor<4x64xf16>
+    }
+    ```
   }];
   let options = [Option<"operations", "operations", "bool", "true",
                         "Ask for the operation's name, too (not for programs written at L1 or below)">];
