@@ -89,6 +89,8 @@ private:
   LogicalResult lower(int level, bool fromTorch, bool isSplit);
   /// The same with the host for what the device cannot do.
   LogicalResult lowerWithHost();
+  /// Whether a device operation of any part does more than to move or convert.
+  bool computes();
   LogicalResult write(const std::string &outputDirectory);
   LogicalResult writeReport();
   /// Notes what the module consists of after a stage, if there is to be a report.
@@ -114,6 +116,8 @@ private:
   /// The program while it is one module; then it is in the graph.
   OwningOpRef<ModuleOp> module;
   ::spyre::compiler::ProgramGraph graph;
+  bool mayBeIdle = false; ///< a program that only moves is not to be lowered
+  bool isIdle = false;    ///< that is what the last one is
   unsigned stageIndex = 0;
   /// Modules that the last stage failed for.
   SmallVector<ModuleOp> failedParts;
@@ -416,8 +420,13 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
   if (failed(split))
     return failure();
   graph = std::move(*split);
-  if ((level < 2 && failed(runStage("l1", l1))) || (level < 3 && failed(runStage("l2", l2))) ||
-      failed(runStage("planned", l3)))
+  if (level < 2 && failed(runStage("l1", l1)))
+    return failure();
+  // Nothing is said: lowerWithHost sends the operations to the host.
+  isIdle = mayBeIdle && !computes();
+  if (isIdle)
+    return failure();
+  if ((level < 3 && failed(runStage("l2", l2))) || failed(runStage("planned", l3)))
     return failure();
   collectFacts();
   if (options.target == "ktir")
@@ -425,6 +434,19 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
   return runStage("superdsc", [&](OpPassManager &pm) {
     ::spyre::compiler::buildSuperDSCPipeline(pm, lower);
     pm.addPass(mlir::spyre::createSpyreVerifyProvenance(provenance));
+  });
+}
+
+bool Compilation::computes() {
+  return llvm::any_of(getParts(), [](ModuleOp part) {
+    return part
+        ->walk([](mlir::spyre::DeviceOpInterface op) {
+          const ::spyre::OpFuncInfo &info = op.getInfo();
+          bool moves = info.category == ::spyre::OpCategory::DataMovement ||
+                       info.stickRule == ::spyre::StickRule::Cast;
+          return moves ? WalkResult::advance() : WalkResult::interrupt();
+        })
+        .wasInterrupted();
   });
 }
 
@@ -438,9 +460,9 @@ LogicalResult Compilation::lowerWithHost() {
   const ::spyre::compiler::CompileStats statsBefore = stats;
   const size_t reportStagesBefore = reportStages.size();
   const unsigned stageBefore = stageIndex;
-  // Each attempt sends an operation to the host at least; what one report lists goes at once.
-  constexpr int kMostAttempts = 32;
-  for (int attempt = 1;; ++attempt) {
+  mayBeIdle = options.movesOnHost;
+  // Each round sends all operations to the host that it refuses, so that there are few.
+  for (int64_t round = 1;; ++round) {
     std::vector<Diagnostic> said;
     bool lowered = false, isSplit = true;
     {
@@ -457,13 +479,25 @@ LogicalResult Compilation::lowerWithHost() {
         }));
       lowered = isSplit && succeeded(lower(/*level=*/1, /*fromTorch=*/true, choice.needsSplit()));
     }
-    bool again = !lowered && isSplit && attempt < kMostAttempts && choice.learn(said, failedParts);
+    std::vector<mlir::spyre::Refusal> refusals;
+    for (const Diagnostic &diagnostic : said)
+      llvm::append_range(refusals, mlir::spyre::getRefusals(diagnostic));
+    bool again = !lowered && isSplit &&
+                 (isIdle ? choice.markAll("moves data that are on the host")
+                         : choice.learn(refusals, failedParts));
+    // What the host may not have is moved by the device.
+    mayBeIdle &= !isIdle;
+    if (!again && isIdle) {
+      isIdle = false;
+      again = true;
+    }
     if (!again) {
       for (Diagnostic &diagnostic : said)
         context.getDiagEngine().emit(std::move(diagnostic));
       return success(lowered);
     }
     stats = statsBefore;
+    stats.numPlacements = round;
     reportStages.resize(reportStagesBefore);
     stageIndex = stageBefore;
     graph = {};
@@ -536,6 +570,7 @@ std::string toJson(const CompileStats &stats) {
     w.endObject();
     w.field("bundles", stats.numBundles);
     w.field("device_ops", stats.numDeviceOps);
+    w.field("placements", stats.numPlacements);
     w.key("host_calls");
     w.beginObject();
     for (const auto &[function, count] : stats.hostCalls)

@@ -51,6 +51,8 @@ spyre::compiler::CompileFlags::CompileFlags(cl::OptionCategory &category)
                    cl::desc("Operations elsewhere may decide by the results' f16 numbers: those "
                             "of arguments stay exact where they were chosen, too"),
                    cl::cat(category)),
+      movesOnHost("moves-on-host", cl::desc("A program that only moves data runs on the host"),
+                  cl::cat(category)),
       provenance("superdsc-provenance",
                  cl::desc("Descriptors name the operation and place they came from (default true; "
                           "form 2026-08 only)"),
@@ -113,6 +115,7 @@ spyre::compiler::makeOptions(const CompileFlagValues &flags) {
   options.superdscProvenance = flags.provenance;
   options.exactArguments = flags.exactArguments;
   options.exactResults = flags.exactResults;
+  options.movesOnHost = flags.movesOnHost;
   options.host = flags.host == "none"  ? HostPolicy::None
                  : flags.host == "any" ? HostPolicy::Any
                                        : HostPolicy::Table;
@@ -130,7 +133,7 @@ spyre::compiler::CompileFlags::getOptions() const {
     return "--cores=" + std::to_string(cores) + ": at least one core is needed";
   auto options =
       makeOptions({optLevel, cores, target, form, device, dumpStages, report, weights, host, pretty,
-                   reportSeconds, provenance, exactArguments, exactResults});
+                   reportSeconds, provenance, exactArguments, exactResults, movesOnHost});
   if (auto *made = std::get_if<CompileOptions>(&options)) {
     // MLIR's own flag; its default is true.
     const auto &flags = cl::getRegisteredOptions();

@@ -102,12 +102,11 @@ bool HostChoice::mark(int64_t number, StringRef reason) {
   return true;
 }
 
-/// What a report says about one operation, without the operation's own text before it.
-static StringRef getReason(StringRef message) {
-  if (message.starts_with("torch."))
-    if (size_t at = message.rfind("): "); at != StringRef::npos)
-      return message.substr(at + 3);
-  return message;
+bool HostChoice::markAll(StringRef reason) {
+  bool isNew = false;
+  for (size_t number = 0; number < operations.size(); ++number)
+    isNew |= mark(static_cast<int64_t>(number), reason);
+  return isNew;
 }
 
 /// Calls \p fn with what reads \p op, in lists as well.
@@ -119,31 +118,14 @@ static void forEachReader(Operation *op, function_ref<void(Operation *)> fn) {
       fn(user);
 }
 
-bool HostChoice::learn(ArrayRef<Diagnostic> diagnostics, ArrayRef<ModuleOp> failedParts) {
+bool HostChoice::learn(ArrayRef<mlir::spyre::Refusal> refusals, ArrayRef<ModuleOp> failedParts) {
   if (policy == HostPolicy::None)
     return false;
-  // All that is said of operations, and whether the host may have each.
-  SmallVector<std::pair<int64_t, std::string>> refused;
-  std::string first;
-  auto collect = [&](const Diagnostic &diagnostic) {
-    std::string message = diagnostic.str();
-    for (int64_t number : mlir::spyre::getNumbers(diagnostic.getLocation()))
-      refused.emplace_back(number, getReason(message));
-  };
-  for (const Diagnostic &diagnostic : diagnostics) {
-    if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
-      continue;
-    if (first.empty())
-      first = diagnostic.str();
-    // A report lists operations, a note each.
-    size_t before = refused.size();
-    for (const Diagnostic &note : const_cast<Diagnostic &>(diagnostic).getNotes())
-      // MLIR prints the operation beside an error of it: no reason.
-      if (!StringRef(note.str()).starts_with("see current operation"))
-        collect(note);
-    if (refused.size() == before)
-      collect(diagnostic);
-  }
+  // Whether the host may have each operation that is refused.
+  SmallVector<std::pair<int64_t, StringRef>> refused;
+  for (const mlir::spyre::Refusal &refusal : refusals)
+    for (int64_t number : mlir::spyre::getNumbers(refusal.location))
+      refused.emplace_back(number, refusal.reason);
   bool isNew = false;
   for (const auto &[number, reason] : refused) {
     Operation *op = number < static_cast<int64_t>(operations.size()) ? operations[number] : nullptr;
@@ -171,7 +153,8 @@ bool HostChoice::learn(ArrayRef<Diagnostic> diagnostics, ArrayRef<ModuleOp> fail
         numbers.insert(number);
     });
   for (int64_t number : numbers)
-    isNew |= mark(number, first);
+    isNew |= mark(number, refusals.empty() ? StringRef("it could not be compiled")
+                                           : StringRef(refusals.front().reason));
   return isNew;
 }
 

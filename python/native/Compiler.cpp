@@ -14,6 +14,8 @@
 #include "spyre/Compiler/CompileFlags.h"
 #include "spyre/Tools/Register.h"
 
+#include "spyre/Dialect/Spyre/IR/Refusal.h"
+
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/Location.h"
@@ -37,11 +39,17 @@ struct Place {
   unsigned line = 0, column = 0;
 };
 
+struct RefusedOperation {
+  std::string operation, rule, reason;
+  std::vector<Place> places;
+};
+
 struct Message {
   const char *severity = "error";
   std::string text;
   std::vector<Place> places; ///< the innermost call first
   std::vector<Message> notes;
+  std::vector<RefusedOperation> refusals; ///< of an error
 };
 
 /// All places in source files that \p location is made of.
@@ -83,20 +91,36 @@ Message toMessage(const mlir::Diagnostic &diag) {
   collectPlaces(diag.getLocation(), message.places);
   for (const mlir::Diagnostic &note : const_cast<mlir::Diagnostic &>(diag).getNotes())
     message.notes.push_back(toMessage(note));
+  for (const mlir::spyre::Refusal &refusal : mlir::spyre::getRefusals(diag)) {
+    message.refusals.push_back({refusal.operation,
+                                mlir::spyre::getRefusalRuleName(refusal.rule).str(),
+                                refusal.reason,
+                                {}});
+    collectPlaces(refusal.location, message.refusals.back().places);
+  }
   return message;
 }
 
+nb::list toPython(const std::vector<Place> &places) {
+  nb::list result;
+  for (const Place &place : places)
+    result.append(nb::make_tuple(place.file, place.line, place.column));
+  return result;
+}
+
 nb::dict toPython(const Message &message) {
-  nb::list places, notes;
-  for (const Place &place : message.places)
-    places.append(nb::make_tuple(place.file, place.line, place.column));
+  nb::list notes, refusals;
+  for (const RefusedOperation &refusal : message.refusals)
+    refusals.append(
+        nb::make_tuple(refusal.operation, refusal.rule, refusal.reason, toPython(refusal.places)));
   for (const Message &note : message.notes)
     notes.append(toPython(note));
   nb::dict result;
   result["severity"] = message.severity;
   result["message"] = message.text;
-  result["places"] = places;
+  result["places"] = toPython(message.places);
   result["notes"] = notes;
+  result["refusals"] = refusals;
   return result;
 }
 
@@ -106,10 +130,11 @@ nb::tuple compile(nb::str text, const std::string &name, const std::string &dire
                   const std::string &form, const std::vector<unsigned> &weights,
                   const std::vector<std::vector<int64_t>> &inputShapes, bool pretty,
                   const std::string &report, const std::string &dumpStages, const std::string &host,
-                  bool exactArguments, bool exactResults) {
+                  bool exactArguments, bool exactResults, bool movesOnHost) {
   CompileFlagValues flags;
   flags.exactArguments = exactArguments;
   flags.exactResults = exactResults;
+  flags.movesOnHost = movesOnHost;
   flags.optLevel = optLevel;
   flags.cores = cores;
   flags.device = device;
@@ -162,5 +187,5 @@ NB_MODULE(_compiler, m) {
         "weights"_a = std::vector<unsigned>(),
         "input_shapes"_a = std::vector<std::vector<int64_t>>(), "pretty"_a = false, "report"_a = "",
         "dump_stages"_a = "", "host"_a = "table", "exact_arguments"_a = true,
-        "exact_results"_a = false);
+        "exact_results"_a = false, "moves_on_host"_a = false);
 }

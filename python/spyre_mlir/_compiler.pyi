@@ -31,4 +31,5 @@ def compile(
     host: str = "table",
     exact_arguments: bool = True,
     exact_results: bool = False,
+    moves_on_host: bool = False,
 ) -> tuple[bool, list[Message], str]: ...

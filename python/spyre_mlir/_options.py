@@ -31,6 +31,7 @@ class Options:
     exact_arguments: float16 arguments are float32 on the device where their last bit decides.
     exact_results: so are results that were chosen among them or scaled (relu, maximum, x * 2), as what reads them
     may decide by that bit; torch.compile has it always, since the next graph may.
+    moves_on_host: a program that only moves data is PyTorch's: for parts of graphs, as torch.compile has it.
     weights: how a weight that was written to is noticed where PyTorch counts no change of it (writes through
     `.data`, memory shared with NumPy, tensors of inference mode): "checked" (its bytes are summed before each
     call), "sampled" (64 words of it are), "versions" (not at all, but by refresh_weights()).
@@ -49,6 +50,7 @@ class Options:
     host: str = "torch"
     exact_arguments: bool = True
     exact_results: bool = False
+    moves_on_host: bool = False
     weights: str = "checked"
     report: str = ""
     dump_stages: str = ""
@@ -102,6 +104,7 @@ class Options:
             "form": self.superdsc_form,
             "exact_arguments": self.exact_arguments,
             "exact_results": self.exact_results,
+            "moves_on_host": self.moves_on_host,
             "host": "any" if self.has_torch() else "none" if self.host == "none" else "table",
         }
 

@@ -31,16 +31,10 @@ from ._importer import why_no_dtype
 from ._options import Options
 from ._sizes import attribute
 from ._weights import FixedWeights
-from .errors import ArgumentError, CompileError, Diagnostic, LoadError
+from .errors import ArgumentError, CompileError, Diagnostic, LoadError, Refusal
 
 _log = logging.getLogger("spyre_mlir")
 _LOCATION = "spyre.node."
-# Parts that only move data stay where the data are.
-_MOVES = frozenset(
-    "view _unsafe_view reshape permute transpose t expand unsqueeze squeeze slice select clone alias detach split "
-    "split_with_sizes unbind cat stack flip copy lift_fresh_copy _to_copy convert_element_type full full_like zeros "
-    "zeros_like ones ones_like empty empty_like empty_strided arange scalar_tensor".split()
-)
 # Rounds of refusals after which the rest goes to the host.
 _MOST_ROUNDS = 20
 
@@ -74,21 +68,6 @@ class Placement:
 
 def _name_of(node) -> str:
     return str(node.target).removeprefix("torch.ops.")
-
-
-def _reason(message: str) -> str:
-    """The message without the operation's text before it."""
-    return message.rsplit("): ", 1)[-1] if message.startswith("torch.") else message
-
-
-def _packet(node) -> str:
-    target = node.target
-    name = getattr(target, "_opname", None) or getattr(target, "__name__", str(target))
-    return str(name)
-
-
-def _is_move(node) -> bool:
-    return node.target is operator.getitem or _packet(node) in _MOVES
 
 
 def _is_view(node) -> bool:
@@ -259,7 +238,7 @@ class PartitionedGraph:
 
     def __init__(self, module: torch.nn.Module, graph: torch.fx.Graph, options: Options, static=frozenset()):
         # What PyTorch runs between programs and graphs may decide by a result's last bit.
-        self.options = dataclasses.replace(options, exact_results=True)
+        self.options = dataclasses.replace(options, exact_results=True, moves_on_host=True)
         self.placement = Placement()
         self.attributes = {node.target: attribute(module, node.target) for node in graph.find_nodes(op="get_attr")}
         views = _give_results_views(graph)
@@ -297,7 +276,7 @@ class PartitionedGraph:
 
     def _cut(self, graph):
         for _ in range(_MOST_ROUNDS):
-            fused, parts = with_parts(graph, self._without_moves(graph))
+            fused, parts = with_parts(graph, parts_of(graph, self._is_on_device)[0])
             refused = False
             made = {}
             for call, part in parts.items():
@@ -327,28 +306,16 @@ class PartitionedGraph:
             self.host.setdefault(node, "its part of the graph could not be compiled")
         return torch.fx.GraphModule(self.attributes, graph)
 
-    def _without_moves(self, graph) -> dict:
-        """Levels of the nodes; parts that only move data are the host's by then."""
-        while True:
-            levels, parts = parts_of(graph, self._is_on_device)
-            moves = [part for part in parts if all(_is_move(node) for node in part)]
-            if not moves:
-                return levels
-            for node in (node for part in moves for node in part if node.target is not operator.getitem):
-                self.host[node] = "moves data that are on the host"
-
     def _blame(self, graph, error):
         """The operations that the compiler has named go to the host; all of the part if it named none."""
         blamed = False
-        for diagnostic in error.errors:
-            # One error may list several operations, a note each.
-            for entry in diagnostic.notes or (diagnostic,):
-                for place in entry.places:
-                    if place.file.startswith(_LOCATION):
-                        node = self.nodes[int(place.file.removeprefix(_LOCATION))]
-                        blamed |= node not in self.host
-                        self.host.setdefault(node, _reason(entry.message))
-                        break
+        for refusal in error.refusals:
+            for place in refusal.places:
+                if place.file.startswith(_LOCATION):
+                    node = self.nodes[int(place.file.removeprefix(_LOCATION))]
+                    blamed |= node not in self.host
+                    self.host.setdefault(node, refusal.reason)
+                    break
         if blamed:
             return
         message = error.errors[0].message if error.errors else str(error)
@@ -381,12 +348,12 @@ def _import(graph):
     try:
         text, located = import_graph(graph, "main")
     except CannotImport as error:
-        notes = [
-            Diagnostic("note", f"torch-mlir cannot import it: {why}", places_of(node))
+        refusals = [
+            Refusal(_name_of(node), "import", f"torch-mlir cannot import it: {why}", places_of(node))
             for node, why in error.nodes.items()
         ]
         raise CompileError(
-            [Diagnostic("error", "torch-mlir cannot import it", (), tuple(notes))], "the graph"
+            [Diagnostic("error", "torch-mlir cannot import it", refusals=tuple(refusals))], "the graph"
         ) from error
     except Exception as error:
         raise CompileError([Diagnostic("error", f"torch-mlir cannot import it: {error}")], "the graph") from error

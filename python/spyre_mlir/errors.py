@@ -68,12 +68,15 @@ class Place(NamedTuple):
 
 
 class Diagnostic(NamedTuple):
-    """One message of the compiler. `places` are the calls that led there, the innermost first."""
+    """One message of the compiler. `places` are the calls that led there, the innermost first.
+
+    refusals: of an error, the operations that it refuses."""
 
     severity: str
     message: str
     places: tuple[Place, ...] = ()
     notes: tuple[Diagnostic, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
 
     @property
     def place(self) -> Place | None:
@@ -117,16 +120,34 @@ def _from_native(entry: dict) -> Diagnostic:
         entry["message"],
         tuple(Place(*place) for place in entry["places"]),
         tuple(_from_native(note) for note in entry["notes"]),
+        tuple(
+            Refusal(name, rule, reason, tuple(Place(*place) for place in places))
+            for name, rule, reason, places in entry["refusals"]
+        ),
     )
 
 
+class Refusal(NamedTuple):
+    """An operation that the device does not have: its name, the part of the compiler that refuses it
+    ("lowering", "precision", "range", "planning"), why, and the calls that led there, the innermost first."""
+
+    operation: str
+    rule: str
+    reason: str
+    places: tuple[Place, ...] = ()
+
+
 class CompileError(SpyreError):
-    """The compiler refused a program. `diagnostics` has everything that it said."""
+    """The compiler refused a program. `diagnostics` has everything that it said, `refusals` the operations."""
 
     def __init__(self, diagnostics: list[Diagnostic], name: str = ""):
         self.diagnostics = diagnostics
         self.name = name
         super().__init__(diagnostics, name)
+
+    @property
+    def refusals(self) -> list[Refusal]:
+        return [refusal for diagnostic in self.errors for refusal in diagnostic.refusals]
 
     @property
     def errors(self) -> list[Diagnostic]:

@@ -49,6 +49,9 @@ struct CompileOptions {
   /// Operations elsewhere may decide by the results (graphs that PyTorch has cut): all
   /// known numbers leave as they came, not only what was moved.
   bool exactResults = false;
+  /// A program that only moves data is the host's: for parts of graphs, whose arguments and
+  /// results lie there.
+  bool movesOnHost = false;
   /// The shapes of all arguments, for a program with sizes left open (`?`); else unread.
   std::vector<std::vector<int64_t>> inputShapes;
   bool pretty = false;
@@ -78,6 +81,8 @@ struct CompileStats {
   std::vector<std::pair<std::string, double>> stages; ///< name, seconds
   int64_t numBundles = 0;
   int64_t numDeviceOps = 0;
+  /// How often operations were placed on the host and the program was lowered anew.
+  int64_t numPlacements = 0;
   int64_t poolInBytes = 0;
   int64_t lxPeakInBytes = 0;                       ///< per core
   int64_t hbmReadInBytes = 0, hbmWriteInBytes = 0; ///< planned

@@ -29,7 +29,7 @@ struct CompileFlagValues {
   std::string target = "superdsc", form = "2026-08", device = "spyre";
   std::string dumpStages, report, weights, host = "table";
   bool pretty = false, reportSeconds = false, provenance = true, exactArguments = true;
-  bool exactResults = false;
+  bool exactResults = false, movesOnHost = false;
 };
 
 /// The options that \p flags ask for. A message if a value is wrong or a flag is
@@ -48,7 +48,7 @@ private:
   llvm::cl::opt<int> optLevel;
   llvm::cl::opt<int64_t> cores;
   llvm::cl::opt<std::string> target, form, device, weights, host, dumpStages, report;
-  llvm::cl::opt<bool> exactArguments, exactResults, provenance, reportSeconds, pretty;
+  llvm::cl::opt<bool> exactArguments, exactResults, movesOnHost, provenance, reportSeconds, pretty;
 };
 
 /// Takes LLVM's flag \p name (--stats prints its statistics) off the command line,

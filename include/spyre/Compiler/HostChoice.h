@@ -16,8 +16,9 @@
 #ifndef SPYRE_COMPILER_HOSTCHOICE_H
 #define SPYRE_COMPILER_HOSTCHOICE_H
 
+#include "spyre/Dialect/Spyre/IR/Refusal.h"
+
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OwningOpRef.h"
 
 #include <vector>
@@ -42,10 +43,13 @@ public:
   /// no device function can.
   bool needsSplit() const { return numMarked > 0 || hasOtherSignature; }
 
-  /// Learns from an attempt that failed with \p diagnostics, in the functions \p failedParts:
+  /// Learns from an attempt in which \p refusals were made, in the functions \p failedParts:
   /// marks what they refuse. False if there is nothing new that the host may compute.
-  bool learn(llvm::ArrayRef<mlir::Diagnostic> diagnostics,
+  bool learn(llvm::ArrayRef<mlir::spyre::Refusal> refusals,
              llvm::ArrayRef<mlir::ModuleOp> failedParts);
+
+  /// Marks all that the host may compute; false if nothing was left to mark.
+  bool markAll(llvm::StringRef reason);
 
 private:
   bool mark(int64_t number, llvm::StringRef reason);

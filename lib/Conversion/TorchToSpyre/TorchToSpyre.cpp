@@ -15,6 +15,7 @@
 
 #include "Lowering.h"
 #include "spyre/Dialect/Spyre/IR/Provenance.h"
+#include "spyre/Dialect/Spyre/IR/Refusal.h"
 #include "spyre/Dialect/Torch/IR/TorchEffects.h"
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
 
@@ -256,8 +257,9 @@ static void report(func::FuncOp func, ArrayRef<std::pair<Operation *, std::strin
   for (const std::string &reason : signature)
     error.attachNote(func.getLoc()) << reason;
   for (auto [op, reason] : unsupported)
-    error.attachNote(op->getLoc()) << getName(op) << " (" << toString(op->getOperandTypes())
-                                   << ") -> (" << toString(op->getResultTypes()) << "): " << reason;
+    noteRefusal(error, op->getLoc(), getName(op), RefusalRule::Lowering, reason,
+                "(" + toString(op->getOperandTypes()) + ") -> (" + toString(op->getResultTypes()) +
+                    ")");
 }
 
 LogicalResult ConvertTorchToSpyrePass::convert(func::FuncOp func, const HandlerTable &table) {

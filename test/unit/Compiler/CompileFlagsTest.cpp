@@ -32,6 +32,7 @@ TEST(CompileFlags, DefaultsAreOptions) {
   EXPECT_EQ(options->host, HostPolicy::Table);
   EXPECT_TRUE(options->exactArguments);
   EXPECT_FALSE(options->exactResults);
+  EXPECT_FALSE(options->movesOnHost);
   EXPECT_TRUE(options->weights.empty());
 }
 

@@ -164,7 +164,7 @@ LogicalResult Statistics::run() {
                                << (refused.size() == 1 ? " operation" : " operations")
                                << " on f64 that are no means or variances; not supported";
     for (Operation *op : refused)
-      error.attachNote(op->getLoc()) << op->getName().getStringRef();
+      noteRefusal(error, op, RefusalRule::Precision, "the device computes nothing in f64");
     return failure();
   }
   IRRewriter rewriter(func.getContext());

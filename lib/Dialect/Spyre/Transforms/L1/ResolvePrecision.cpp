@@ -11,8 +11,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "MapUtils.h"
+#include "NumberRange.h"
 #include "Precision.h"
+#include "spyre/Dialect/Spyre/IR/Refusal.h"
 #include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
+#include "spyre/Numerics/DL16.h"
 #include "spyre/OpFunc/OpFuncTable.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -365,9 +368,16 @@ private:
   void rewriteFull(Operation *op);
   /// Right after the operation that computes \p value.
   void setInsertionAfter(Value value);
+  /// True if \p value (f32) may be beyond DL16's range, and something is computed of its
+  /// narrowed form, which would be DL16's largest number.
+  bool needsGuard(Value value);
+  /// \p full with infinities in place of what DL16 does not hold: they go on to the results,
+  /// where they are noticed, or to what is the same for all large numbers.
+  Value addGuard(Value full);
 
   F32Region &region;
   RewriterBase &rewriter;
+  NumberRanges ranges;
   llvm::DenseMap<Value, Value> halves; // f32 values of the input -> 16-bit values
   llvm::DenseMap<Value, Value> fulls;  // f32 values of the input -> f32 values
   llvm::DenseMap<std::pair<Value, Type>, Value> casts;
@@ -423,6 +433,33 @@ Value PrecisionRewriter::getFull(Value value) {
   return full;
 }
 
+bool PrecisionRewriter::needsGuard(Value value) {
+  if (ranges.get(value).getLargest() <= ::spyre::kDL16MaxFinite)
+    return false;
+  // Results of the program are looked at when they are copied out.
+  std::function<bool(Value)> isComputedWith = [&](Value seen) {
+    return llvm::any_of(seen.getUsers(), [&](Operation *user) {
+      if (auto view = dyn_cast<ViewOp>(user))
+        return isComputedWith(view.getResult());
+      if (auto convert = dyn_cast<ConvertOp>(user))
+        return !llvm::all_of(convert.getResult().getUsers(), llvm::IsaPred<func::ReturnOp>);
+      return region.isHalf(user);
+    });
+  };
+  return isComputedWith(value);
+}
+
+Value PrecisionRewriter::addGuard(Value full) {
+  // 2^33 is the first number beyond DL16's; times 2^95 it is the first beyond f32's. All
+  // smaller ones come back as they were.
+  RankedTensorType type = getTensorType(full);
+  for (double factor : {0x1p95, 0x1p-95})
+    full = buildPointwise(
+        rewriter, full.getLoc(), OpFunc::Mul,
+        {full, buildScalar(rewriter, full.getLoc(), factor, type.getElementType())}, type);
+  return full;
+}
+
 Value PrecisionRewriter::getHalf(Value value, Type type) {
   if (Value known = halves.lookup(value))
     return getAtHalf(known, type);
@@ -445,6 +482,8 @@ Value PrecisionRewriter::getHalf(Value value, Type type) {
   } else {
     Value full = getFull(value);
     setInsertionAfter(full);
+    if (needsGuard(value))
+      full = addGuard(full);
     half = buildPointwise(rewriter, value.getLoc(), OpFunc::Fp32todl16, {full}, halfType);
   }
   halves[value] = half;
@@ -550,12 +589,11 @@ struct ResolvePrecisionPass : mlir::spyre::impl::SpyreResolvePrecisionBase<Resol
                                  << "'" << func.getName() << "' has " << refused.size()
                                  << (refused.size() == 1 ? " f32 operation" : " f32 operations")
                                  << " that the device cannot compute exactly; not supported";
-      for (Operation *op : refused) {
-        Diagnostic &note = error.attachNote(op->getLoc());
-        note << op->getName().getStringRef() << " (" << toString(op->getOperandTypes()) << ") -> ("
-             << toString(op->getResultTypes())
-             << "): no f32 form, and its part of the program takes or returns f32";
-      }
+      for (Operation *op : refused)
+        noteRefusal(error, op, RefusalRule::Precision,
+                    "no f32 form, and its part of the program takes or returns f32",
+                    "(" + toString(op->getOperandTypes()) + ") -> (" +
+                        toString(op->getResultTypes()) + ")");
       return signalPassFailure();
     }
     PrecisionRewriter(region, rewriter).run(func);

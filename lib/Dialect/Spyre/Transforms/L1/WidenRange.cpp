@@ -16,6 +16,7 @@
 
 #include "ExactArguments.h"
 #include "Precision.h"
+#include "spyre/Dialect/Spyre/IR/Refusal.h"
 #include "spyre/Dialect/Spyre/Transforms/L1/Builders.h"
 #include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
 #include "spyre/Numerics/DL16.h"
@@ -250,9 +251,8 @@ LogicalResult RangeRewriter::run() {
                              << " that may read numbers beyond the range of the device's 16-bit "
                                 "format; not supported";
   for (Operation *op : refused)
-    error.attachNote(op->getLoc())
-        << op->getName().getStringRef()
-        << ": a constant makes its operand smaller or larger than the device's 16-bit numbers, and "
-           "it has no f32 form";
+    noteRefusal(error, op, RefusalRule::Range,
+                "a constant makes its operand smaller or larger than the device's 16-bit numbers, "
+                "and it has no f32 form");
   return failure();
 }

@@ -15,6 +15,9 @@
 #include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
 #include "spyre/Layout/TensorLayout.h"
 
+#include "mlir/Analysis/DataFlow/SparseAnalysis.h"
+#include "mlir/Analysis/DataFlow/Utils.h"
+
 using namespace mlir;
 using namespace mlir::spyre;
 using Tail = ::spyre::TailState;
@@ -53,39 +56,36 @@ static PaddingState getArgumentTail(func::FuncOp func, unsigned argument) {
   return {Tail::Zero, Tail::Zero};
 }
 
-TailAnalysis::TailAnalysis(func::FuncOp func) {
-  for (BlockArgument argument : func.getArguments())
-    states[argument] = getArgumentTail(func, argument.getArgNumber());
-  func.walk<WalkOrder::PreOrder>([&](Operation *op) { update(op); });
+/// The padding of a constant.
+static PaddingState getConstantTail(ConstantOp constant) {
+  // Every lane of a number's stick holds it; an array is copied in with zeros.
+  bool isNumber = getShape(constant.getResult()).empty();
+  Tail state = isNumber ? Tail::Unknown : Tail::Zero;
+  if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()); splat && isNumber)
+    if (isa<FloatType>(splat.getElementType())) {
+      APFloat value = splat.getSplatValue<APFloat>();
+      state = value.isZero()       ? Tail::Zero
+              : value.isInfinity() ? (value.isNegative() ? Tail::NegInf : Tail::PosInf)
+              : value.isNaN()      ? Tail::Unknown
+                                   : Tail::Finite;
+    }
+  return {state, state};
 }
 
-void TailAnalysis::update(Operation *op) {
-  if (auto constant = dyn_cast<ConstantOp>(op)) {
-    // Every lane of a number's stick holds it; an array is copied in with zeros.
-    bool isNumber = getShape(constant.getResult()).empty();
-    Tail state = isNumber ? Tail::Unknown : Tail::Zero;
-    if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()); splat && isNumber)
-      if (isa<FloatType>(splat.getElementType())) {
-        APFloat value = splat.getSplatValue<APFloat>();
-        state = value.isZero()       ? Tail::Zero
-                : value.isInfinity() ? (value.isNegative() ? Tail::NegInf : Tail::PosInf)
-                : value.isNaN()      ? Tail::Unknown
-                                     : Tail::Finite;
-      }
-    states[constant.getResult()] = {state, state};
-  } else if (isa<ReinterpretOp>(op)) {
-    // The bits of a state of 32-bit lanes say nothing of their halves.
-    states[op->getResult(0)] = {};
-  } else if (auto device = dyn_cast<DeviceOpInterface>(op)) {
-    // Without layouts there is no padding yet; update() comes when there is.
-    auto hasLayout = [](Value value) { return static_cast<bool>(getLayout(value)); };
-    if (Value result = device.getResultTensor();
-        result && hasLayout(result) && llvm::all_of(device.getInputs(), hasLayout))
-      states[result] = compute(device);
-  }
+PaddingState TailStates::transfer(Operation *op) const {
+  if (auto constant = dyn_cast<ConstantOp>(op))
+    return getConstantTail(constant);
+  // The bits of a state of 32-bit lanes say nothing of their halves (reinterpret); without
+  // layouts there is no padding yet.
+  auto device = dyn_cast<DeviceOpInterface>(op);
+  auto hasLayout = [](Value value) { return static_cast<bool>(getLayout(value)); };
+  if (!device || !device.getResultTensor() || !hasLayout(device.getResultTensor()) ||
+      !llvm::all_of(device.getInputs(), hasLayout))
+    return {};
+  return compute(device);
 }
 
-PaddingState TailAnalysis::compute(DeviceOpInterface op) const {
+PaddingState TailStates::compute(DeviceOpInterface op) const {
   const ::spyre::OpFuncInfo &info = op.getInfo();
   StickAccess sticks = checkSticks(op);
   PaddingState state;
@@ -121,7 +121,7 @@ PaddingState TailAnalysis::compute(DeviceOpInterface op) const {
   return state;
 }
 
-Tail TailAnalysis::getContent(Value value, int64_t dim, int64_t begin) const {
+Tail TailStates::getContent(Value value, int64_t dim, int64_t begin) const {
   // A chain of updates: what lies beyond `begin` was written by the last one that
   // reaches there. Only scalar fills promise a state.
   auto op = value.getDefiningOp<DeviceOpInterface>();
@@ -145,8 +145,8 @@ Tail TailAnalysis::getContent(Value value, int64_t dim, int64_t begin) const {
   return Tail::Unknown;
 }
 
-Tail TailAnalysis::getTail(Value value, AffineMap map, unsigned dim,
-                           ArrayRef<int64_t> extents) const {
+Tail TailStates::getTail(Value value, AffineMap map, unsigned dim,
+                         ArrayRef<int64_t> extents) const {
   for (auto [logical, result] : llvm::enumerate(map.getResults())) {
     if (!result.isFunctionOfDim(dim))
       continue;
@@ -161,4 +161,77 @@ Tail TailAnalysis::getTail(Value value, AffineMap map, unsigned dim,
     return inStick ? state.lanes : state.rows;
   }
   return Tail::Unknown;
+}
+
+//===----------------------------------------------------------------------===//
+// All tensors of a function
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The lattice's value: bottom (nothing known yet) or a state.
+struct TailValue {
+  std::optional<PaddingState> state;
+  bool operator==(const TailValue &) const = default;
+  static TailValue join(const TailValue &a, const TailValue &b) {
+    if (!a.state || !b.state)
+      return a.state ? a : b;
+    return {PaddingState{::spyre::joinTails(a.state->lanes, b.state->lanes),
+                         ::spyre::joinTails(a.state->rows, b.state->rows)}};
+  }
+  void print(raw_ostream &os) const {
+    if (state)
+      os << stringifyTailState(state->lanes) << ", " << stringifyTailState(state->rows);
+  }
+};
+using TailLattice = dataflow::Lattice<TailValue>;
+
+class TailDataFlow : public dataflow::SparseForwardDataFlowAnalysis<TailLattice> {
+public:
+  using SparseForwardDataFlowAnalysis::SparseForwardDataFlowAnalysis;
+
+  void setToEntryState(TailLattice *lattice) override {
+    auto argument = dyn_cast<BlockArgument>(lattice->getAnchor());
+    auto func =
+        argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+    set(lattice, func ? getArgumentTail(func, argument.getArgNumber()) : PaddingState());
+  }
+
+  LogicalResult visitOperation(Operation *op, ArrayRef<const TailLattice *>,
+                               ArrayRef<TailLattice *> results) override {
+    // Not only operands tell: what lies behind a part was written by an earlier operation.
+    ProgramPoint *point = getProgramPointAfter(op);
+    TailStates states([&](Value value) {
+      std::optional<PaddingState> state = getLatticeElementFor(point, value)->getValue().state;
+      return state.value_or(PaddingState());
+    });
+    for (TailLattice *result : results)
+      set(result, states.transfer(op));
+    return success();
+  }
+
+private:
+  void set(TailLattice *lattice, PaddingState state) {
+    propagateIfChanged(lattice, lattice->join(TailValue{state}));
+  }
+};
+} // namespace
+
+TailAnalysis::TailAnalysis(func::FuncOp func)
+    : TailStates([this](Value value) { return states.lookup(value); }) {
+  DataFlowSolver solver;
+  dataflow::loadBaselineAnalyses(solver);
+  solver.load<TailDataFlow>();
+  // Nothing in the analyses fails.
+  (void)solver.initializeAndRun(func);
+  auto take = [&](Value value) {
+    if (const auto *lattice = solver.lookupState<TailLattice>(value))
+      states[value] = lattice->getValue().state.value_or(PaddingState());
+  };
+  llvm::for_each(func.getArguments(), take);
+  func.walk([&](Operation *op) { llvm::for_each(op->getResults(), take); });
+}
+
+void TailAnalysis::update(Operation *op) {
+  for (Value result : op->getResults())
+    states[result] = transfer(op);
 }

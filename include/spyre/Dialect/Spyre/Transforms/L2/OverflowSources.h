@@ -16,26 +16,26 @@
 
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 
+#include "mlir/Analysis/DataFlowFramework.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/DenseMap.h"
 
 namespace mlir::spyre {
 
 class OverflowSources {
 public:
-  /// Of the tensors (L2) of \p func, which is one block.
+  /// Where a number of that size in a tensor may come from.
+  enum class Source { Computed, Argument, Constant };
+
+  /// Of the tensors (L2) of \p func: a sparse dataflow analysis.
   explicit OverflowSources(func::FuncOp func);
 
   /// False if 65536 in the tensor \p value is the overflow of what computed it:
   /// nothing that it selects, moves or adds up is an argument, and nothing that it is
   /// computed from is a constant of that size.
-  bool mayBeLargest(Value value) const { return sources.lookup(value) != Source::Computed; }
+  bool mayBeLargest(Value value) const;
 
 private:
-  enum class Source { Computed, Argument, Constant };
-  Source getSource(Operation *op) const;
-
-  llvm::DenseMap<Value, Source> sources;
+  DataFlowSolver solver;
 };
 
 } // namespace mlir::spyre

@@ -18,6 +18,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <functional>
+
 namespace mlir::spyre {
 
 /// One state for the lanes of a value's last sticks and one for its padded rows
@@ -25,17 +27,18 @@ namespace mlir::spyre {
 struct PaddingState {
   ::spyre::TailState lanes = ::spyre::TailState::Unknown;
   ::spyre::TailState rows = ::spyre::TailState::Unknown;
+  bool operator==(const PaddingState &) const = default;
 };
 
-class TailAnalysis {
+/// What follows for a value from the states of those before it, wherever these are kept.
+class TailStates {
 public:
-  /// Analyses the tensors of \p func, in order.
-  explicit TailAnalysis(func::FuncOp func);
+  explicit TailStates(std::function<PaddingState(Value)> lookup) : lookup(std::move(lookup)) {}
 
-  /// Takes in an operation that was built or changed after the ones it reads.
-  void update(Operation *op);
+  PaddingState get(Value value) const { return lookup(value); }
 
-  PaddingState get(Value value) const { return states.lookup(value); }
+  /// The state of the results of \p op.
+  PaddingState transfer(Operation *op) const;
 
   /// State of what an operation over \p extents (loops last) reads beyond the end of
   /// iteration dim \p dim in \p value under \p map: data, if the tensor goes on there.
@@ -48,6 +51,20 @@ private:
   /// writers tell.
   ::spyre::TailState getContent(Value value, int64_t dim, int64_t begin) const;
 
+  std::function<PaddingState(Value)> lookup;
+};
+
+/// The states of all tensors of a function: a sparse dataflow analysis, whose answers a pass
+/// keeps up to date while it builds operations.
+class TailAnalysis : public TailStates {
+public:
+  explicit TailAnalysis(func::FuncOp func);
+  TailAnalysis(const TailAnalysis &) = delete; // lookup reads this object's states
+
+  /// Takes in an operation that was built or changed after the ones it reads.
+  void update(Operation *op);
+
+private:
   DenseMap<Value, PaddingState> states;
 };
 
