@@ -52,7 +52,8 @@ parts() {
   cat <<TABLE
 lit|quick|lit|$llvm_bin/lit -sv "$SPYRE_ROOT/test" --param build="$SPYRE_BUILD" --param llvm_tools="$llvm_bin" --param python="$python" -j $SPYRE_JOBS
 unit|quick|ctest|ctest --test-dir "$SPYRE_BUILD" --output-on-failure -j $SPYRE_JOBS
-runners|quick|pytest|$pytest "$conformance" --ignore="$conformance/test_bad_input.py" --ignore="$conformance/test_failed_writes.py" --ignore="$conformance/test_outcomes_of_sets.py" --ignore="$conformance/test_outcomes_of_calls.py"
+runners|quick|pytest|$pytest "$conformance" --ignore="$conformance/test_bad_input.py" --ignore="$conformance/test_failed_writes.py" --ignore="$conformance/test_outcomes_of_sets.py" --ignore="$conformance/test_outcomes_of_calls.py" --ignore="$conformance/test_wheel.py"
+wheel|quick|pytest|"$python" -m pytest -q -s -rs -p no:cacheprovider "$conformance/test_wheel.py"
 bad-input|quick|pytest|$pytest "$conformance/test_bad_input.py" "$conformance/test_failed_writes.py"
 fuzz|quick|summary|"$python" "$SPYRE_ROOT/test/fuzz/mutate.py" --count 250
 fuzz-targets|quick|summary|"$python" "$SPYRE_ROOT/test/fuzz/run_targets.py" --build "$SPYRE_BUILD" --runs 20000 --seconds 20 --artifacts "$logs/fuzz"
@@ -121,7 +122,7 @@ started=$SECONDS
 # Some of the long parts need PyTorch or more; the others do without.
 more=()
 if [ "$quick" = 0 ] || [ "${#only[@]}" -gt 0 ]; then
-  for name in layers outcomes calls torch-graphs torch-state torch-weights torch-processes constants exact-jumps user-programs; do
+  for name in layers wheel outcomes calls torch-graphs torch-state torch-weights torch-processes constants exact-jumps user-programs; do
     is_wanted "$name" && more=(--torch)
   done
   is_wanted transformers && more+=(--transformers)

@@ -15,8 +15,8 @@ usage() {
   cat <<'TEXT'
 usage: utils/install-deps.sh [--torch] [--transformers] [--format]
 
-Installs missing Debian packages, and the Python packages numpy, pytest, pytest-xdist and nanobind into
-the active virtual environment or .venv.
+Installs missing Debian packages, and the Python packages numpy, pytest, pytest-xdist, nanobind and
+scikit-build-core into the active virtual environment or .venv.
 
   --torch          also PyTorch (CPU) and torch-mlir, for tests that export programs
   --transformers   also these and transformers, for tests that run its models
@@ -125,6 +125,12 @@ done
 if [ "${#needed[@]}" -gt 0 ]; then
   say "installing Python packages into $venv: ${needed[*]}"
   "$python" -m pip install --quiet --disable-pip-version-check "${needed[@]}"
+fi
+# Where it is neither there nor to be had, the test of the wheel says that it was skipped.
+if ! has scikit-build-core; then
+  say "installing scikit-build-core into $venv"
+  "$python" -m pip install --quiet --disable-pip-version-check --retries 1 scikit-build-core ||
+    say "scikit-build-core could not be installed; pip wheel needs it"
 fi
 if [ "$torch" = 1 ]; then
   if ! has torch 2.13.0; then

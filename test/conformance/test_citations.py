@@ -47,7 +47,8 @@ def sources():
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
             folders = set(path.relative_to(ROOT).parts)
-            if path.suffix in SUFFIXES and not folders & {"build", "__pycache__"}:
+            # The licences of others cite their own sections.
+            if path.suffix in SUFFIXES and not folders & {"build", "__pycache__", "licenses"}:
                 if "data" not in folders or path.suffix == ".md":
                     yield path
     yield from (ROOT / "README.md", ROOT / "CONTRIBUTING.md")
