@@ -18,20 +18,20 @@
 #include "spyre/Compiler/PlanFacts.h"
 #include "spyre/Compiler/ProgramGraph.h"
 #include "spyre/Compiler/ReportFacts.h"
+#include "spyre/Conversion/SpyreToSuperDSC/SpyreToSuperDSC.h"
 #include "spyre/Conversion/TorchToSpyre/TorchToSpyre.h"
 #include "spyre/Device/Device.h"
+#include "spyre/Dialect/Spyre/IR/ModuleDevice.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 #include "spyre/Dialect/Spyre/Transforms/L2/Passes.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/LaunchSpec.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/Passes.h"
-#include "spyre/Dialect/SuperDSC/IR/SdscBundleDialect.h"
-#include "spyre/Dialect/SuperDSC/IR/SdscDialect.h"
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
+#include "spyre/SuperDSC/DeviceLimits.h"
 #include "spyre/Support/AtomicDirectory.h"
 #include "spyre/Support/JsonWriter.h"
 #include "spyre/Support/Nesting.h"
 #include "spyre/Target/SuperDSC/BundleDirectory.h"
-#include "spyre/Target/SuperDSC/DescriptorConversion.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AsmState.h"
@@ -87,6 +87,8 @@ private:
   SmallVector<ModuleOp> getParts();
   /// From functions of torch, or a later level, to descriptors; fills the graph.
   LogicalResult lower(int level, bool fromTorch, bool isSplit);
+  /// From planned functions to bundles as they are written.
+  LogicalResult emit();
   /// The same with the host for what the device cannot do.
   LogicalResult lowerWithHost();
   /// Whether a device operation of any part does more than to move or convert.
@@ -116,8 +118,9 @@ private:
   /// The program while it is one module; then it is in the graph.
   OwningOpRef<ModuleOp> module;
   ::spyre::compiler::ProgramGraph graph;
-  bool mayBeIdle = false; ///< a program that only moves is not to be lowered
-  bool isIdle = false;    ///< that is what the last one is
+  std::vector<mlir::sdsc::Bundle> bundles; ///< of the graph, as they are written
+  bool mayBeIdle = false;                  ///< a program that only moves is not to be lowered
+  bool isIdle = false;                     ///< that is what the last one is
   unsigned stageIndex = 0;
   /// Modules that the last stage failed for.
   SmallVector<ModuleOp> failedParts;
@@ -364,8 +367,8 @@ LogicalResult Compilation::write(const std::string &outputDirectory) {
                                                           : ::spyre::sdsc::Form::August2026;
     writeOptions.pretty = options.pretty;
     writeOptions.provenance = options.superdscProvenance;
-    for (auto [i, bundle] : llvm::enumerate(graph.bundles))
-      if (failed(mlir::sdsc::writeBundleFiles(*bundle, directory,
+    for (auto [i, bundle] : llvm::enumerate(bundles))
+      if (failed(mlir::sdsc::writeBundleFiles(bundle, directory,
                                               "bundles/" + std::to_string(i) + "/", writeOptions)))
         return failure();
   }
@@ -431,10 +434,41 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
   collectFacts();
   if (options.target == "ktir")
     return runStage("ktir", ::spyre::compiler::buildKTIRPipeline);
+  Clock::time_point start = Clock::now();
+  if (failed(emit()))
+    return failure();
+  if (options.dumpStages.empty() && options.report.empty()) {
+    stats.stages.emplace_back("superdsc", secondsSince(start));
+    return success();
+  }
+  // Who wants to see it gets the same in MLIR.
   return runStage("superdsc", [&](OpPassManager &pm) {
     ::spyre::compiler::buildSuperDSCPipeline(pm, lower);
     pm.addPass(mlir::spyre::createSpyreVerifyProvenance(provenance));
   });
+}
+
+LogicalResult Compilation::emit() {
+  bundles.clear();
+  if (graph.bundles.empty())
+    return success(); // the host computes all of it
+  FailureOr<::spyre::Device> device = mlir::spyre::getDevice(*graph.bundles.front());
+  if (failed(device))
+    return failure();
+  const ::spyre::sdsc::Limits limits = ::spyre::sdsc::getLimits(*device);
+  failedParts.clear();
+  // All bundles, whatever happens to one: all errors in one run.
+  for (ModuleOp part : getParts())
+    for (auto func : part.getOps<func::FuncOp>()) {
+      if (func.isExternal())
+        continue;
+      FailureOr<mlir::sdsc::Bundle> bundle = mlir::spyre::emitBundle(func, {});
+      if (failed(bundle) || failed(mlir::sdsc::verifyBundle(*bundle, limits)))
+        failedParts.push_back(part);
+      else
+        bundles.push_back(std::move(*bundle));
+    }
+  return success(failedParts.empty());
 }
 
 bool Compilation::computes() {

@@ -168,16 +168,9 @@ void collectPlanFacts(func::FuncOp func, int64_t numLaunches, CompileStats &stat
     stats.modelledInNs += op.estimate.totalInNs * double(op.numRuns);
   }
   stats.functions.push_back(std::move(facts));
-  func.walk([&](AllocOp alloc) {
-    PlacementAttr placement = alloc.getPlacementAttr();
-    if (!placement)
-      return;
-    int64_t end = placement.getAddressInBytes() + getSizeInMemory(alloc);
-    if (placement.getKind() == PlacementKind::LX)
-      stats.lxPeakInBytes = std::max(stats.lxPeakInBytes, end);
-    else if (placement.getKind() == PlacementKind::Pool)
-      stats.poolInBytes = std::max(stats.poolInBytes, end);
-  });
+  MemoryUse use = getMemoryUse(func);
+  stats.lxPeakInBytes = std::max(stats.lxPeakInBytes, use.lxInBytes);
+  stats.poolInBytes = std::max(stats.poolInBytes, use.poolInBytes);
 }
 
 } // namespace spyre::compiler

@@ -382,23 +382,11 @@ FailureOr<std::optional<std::string>> OperationPlanner::run() {
 FailureOr<Kernel> ktir::planKernel(func::FuncOp func, PlanningModel &model, int64_t capacityInBytes,
                                    SmallVectorImpl<Refusal> &refusals) {
   Kernel kernel;
-  int64_t residentInBytes = 0;
-  func.walk([&](AllocOp alloc) {
-    PlacementAttr placement = alloc.getPlacementAttr();
-    DistributionAttr held = alloc.getDistributionAttr();
-    if (held && placement && placement.getKind() == PlacementKind::LX)
-      residentInBytes =
-          std::max(residentInBytes, placement.getAddressInBytes() +
-                                        getSizePerCore(alloc.getType(), held.getSlices()));
-    if (!placement || placement.getKind() != PlacementKind::Pool)
-      return;
-    kernel.hasPool = true;
-    kernel.poolInBytes =
-        std::max(kernel.poolInBytes,
-                 placement.getAddressInBytes() + alloc.getType().getLayout().getSizeInBytes());
-  });
+  const MemoryUse use = getMemoryUse(func);
+  kernel.hasPool = use.hasPool;
+  kernel.poolInBytes = use.poolInBytes;
   if (capacityInBytes == 0)
-    capacityInBytes = model.getDevice()->getUsableLXInBytes() - residentInBytes;
+    capacityInBytes = model.getDevice()->getUsableLXInBytes() - use.lxInBytes;
   bool isBroken = false;
   func.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op == func || isa<AllocOp, arith::ConstantOp, func::ReturnOp, scf::YieldOp>(op))

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Walks the planned function in order, emits a descriptor per device operation and a
-// plan of the launches, and turns both into sdsc and sdscbundle operations.
+// Walks the planned function in order and emits a descriptor per device operation and a
+// plan of the launches (emitBundle); the pass turns both into sdsc and sdscbundle operations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +17,7 @@
 #include "spyre/Dialect/Spyre/IR/ModuleDevice.h"
 #include "spyre/Dialect/Spyre/IR/Provenance.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/BufferLiveness.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/LaunchSpec.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscBundleDialect.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscDialect.h"
@@ -39,17 +40,12 @@ namespace artifact = ::spyre::artifact;
 namespace sdscdata = ::spyre::sdsc;
 
 namespace {
-struct Options {
-  bool symbolic;
-  bool unroll;
-};
-
 class FunctionEmitter {
 public:
-  FunctionEmitter(func::FuncOp func, Options options)
-      : func(func), options(options), builder(func.getContext()) {}
+  FunctionEmitter(func::FuncOp func, EmissionOptions options)
+      : func(func), options(options), bundle{.location = func.getLoc()}, plan(bundle.plan) {}
 
-  LogicalResult run();
+  FailureOr<sdsc::Bundle> run();
 
 private:
   LogicalResult findSpaces();
@@ -67,36 +63,15 @@ private:
   FailureOr<int64_t> getArgumentAddress(unsigned index, Operation *user);
 
   func::FuncOp func;
-  Options options;
-  OpBuilder builder;
-  artifact::Plan plan;
+  EmissionOptions options;
+  sdsc::Bundle bundle;
+  artifact::Plan &plan; ///< the bundle's
   std::optional<::spyre::Device> device;
   SmallVector<LoopState> loops;
   int64_t nextDescriptor = 0;
   int64_t nextSymbol = -1;
 };
 
-struct ConvertSpyreToSuperDSCPass
-    : mlir::spyre::impl::ConvertSpyreToSuperDSCBase<ConvertSpyreToSuperDSCPass> {
-  using ConvertSpyreToSuperDSCBase::ConvertSpyreToSuperDSCBase;
-  void runOnOperation() override {
-    SmallVector<func::FuncOp> planned;
-    for (auto func : getOperation().getOps<func::FuncOp>())
-      if (func->hasAttr("spyre.bundle") ||
-          llvm::any_of(func.getArgumentTypes(), llvm::IsaPred<BufferType>) ||
-          func.walk([](DeviceOpInterface) { return WalkResult::interrupt(); }).wasInterrupted())
-        planned.push_back(func);
-    if (planned.size() > 1) {
-      InFlightDiagnostic diag = planned[1].emitError()
-                                << "a bundle is one function; this is the second in the module";
-      diag.attachNote(planned[0].getLoc()) << "the first is here";
-      return signalPassFailure();
-    }
-    for (func::FuncOp func : planned)
-      if (failed(FunctionEmitter(func, {symbolicArgs, unrollLoops}).run()))
-        return signalPassFailure();
-  }
-};
 } // namespace
 
 /// Pool size and device, once for the function.
@@ -105,16 +80,9 @@ LogicalResult FunctionEmitter::findSpaces() {
   if (failed(found))
     return failure();
   device = *found;
-  int64_t poolEnd = 0;
-  func.walk([&](AllocOp alloc) {
-    PlacementAttr placement = alloc.getPlacementAttr();
-    if (!placement || placement.getKind() != PlacementKind::Pool)
-      return;
-    plan.hasPool = true;
-    poolEnd = std::max(poolEnd, placement.getAddressInBytes() +
-                                    alloc.getType().getLayout().getSizeInBytes());
-  });
-  plan.poolInBytes = poolEnd;
+  const MemoryUse use = getMemoryUse(func);
+  plan.hasPool = use.hasPool;
+  plan.poolInBytes = use.poolInBytes;
   plan.numArguments = func.getNumArguments();
   plan.name = func.getName().str();
   return success();
@@ -210,7 +178,7 @@ LogicalResult FunctionEmitter::emitOp(DeviceOpInterface op, std::vector<artifact
   if (options.symbolic)
     bindSymbols(emitted, bases, launch);
   ++nextDescriptor;
-  sdsc::buildDescriptorOp(builder, op->getLoc(), emitted.descriptor);
+  bundle.descriptors.push_back({launch.descriptor, std::move(emitted.descriptor), op->getLoc()});
   steps.push_back({std::move(launch)});
   return success();
 }
@@ -251,32 +219,72 @@ LogicalResult FunctionEmitter::emitBlock(Block &block, std::vector<artifact::Ste
   return success();
 }
 
-LogicalResult FunctionEmitter::run() {
+FailureOr<sdsc::Bundle> FunctionEmitter::run() {
   if (!llvm::hasSingleElement(func.getBody()))
     return emitError(func.getLoc()) << "a bundle is one block with loops";
   for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
     if (!isa<BufferType>(type))
       return emitError(func.getLoc()) << "argument #" << i << " is no buffer; bufferize first";
-  if (failed(findSpaces()))
+  if (failed(findSpaces()) || failed(emitBlock(func.getBody().front(), plan.steps)))
     return failure();
-  builder.setInsertionPoint(func);
-  if (failed(emitBlock(func.getBody().front(), plan.steps)))
-    return failure();
-  func::FuncOp bundle = buildBundleFunction(builder, func.getLoc(), plan, options.symbolic);
+  bundle.isSymbolic = options.symbolic;
   if (std::optional<artifact::LaunchSpec> spec = makeLaunchSpec(func)) {
     spec->poolInBytes = plan.poolInBytes;
     spec->symbolicArguments = options.symbolic;
-    sdscbundle::setLaunchSpec(bundle, *spec);
+    bundle.spec = std::move(*spec);
   }
-  if (plan.hasPool && options.symbolic)
-    bundle->setAttr(sdscbundle::kHasPoolAttr, builder.getUnitAttr());
   if (options.symbolic) {
-    SmallVector<int64_t> numbers;
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
-      numbers.push_back(getArgumentNumber(i));
-    if (!llvm::equal(numbers, llvm::seq<int64_t>(0, numbers.size())))
-      bundle->setAttr(sdscbundle::kNumbersAttr, builder.getDenseI64ArrayAttr(numbers));
+      bundle.numbers.push_back(getArgumentNumber(i));
+    if (llvm::equal(bundle.numbers, llvm::seq<int64_t>(0, bundle.numbers.size())))
+      bundle.numbers.clear();
   }
-  func.erase();
-  return success();
+  return std::move(bundle);
 }
+
+FailureOr<sdsc::Bundle> mlir::spyre::emitBundle(func::FuncOp func, EmissionOptions options) {
+  return FunctionEmitter(func, options).run();
+}
+
+/// Puts \p bundle, in MLIR, in the place of \p func.
+static void replace(func::FuncOp func, const sdsc::Bundle &bundle) {
+  OpBuilder builder(func);
+  for (const sdsc::BundleDescriptor &descriptor : bundle.descriptors)
+    sdsc::buildDescriptorOp(builder, descriptor.location, descriptor.content);
+  func::FuncOp launches =
+      buildBundleFunction(builder, func.getLoc(), bundle.plan, bundle.isSymbolic);
+  if (bundle.spec)
+    sdscbundle::setLaunchSpec(launches, *bundle.spec);
+  if (bundle.plan.hasPool && bundle.isSymbolic)
+    launches->setAttr(sdscbundle::kHasPoolAttr, builder.getUnitAttr());
+  if (!bundle.numbers.empty())
+    launches->setAttr(sdscbundle::kNumbersAttr, builder.getDenseI64ArrayAttr(bundle.numbers));
+  func.erase();
+}
+
+namespace {
+struct ConvertSpyreToSuperDSCPass
+    : mlir::spyre::impl::ConvertSpyreToSuperDSCBase<ConvertSpyreToSuperDSCPass> {
+  using ConvertSpyreToSuperDSCBase::ConvertSpyreToSuperDSCBase;
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> planned;
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      if (func->hasAttr("spyre.bundle") ||
+          llvm::any_of(func.getArgumentTypes(), llvm::IsaPred<BufferType>) ||
+          func.walk([](DeviceOpInterface) { return WalkResult::interrupt(); }).wasInterrupted())
+        planned.push_back(func);
+    if (planned.size() > 1) {
+      InFlightDiagnostic diag = planned[1].emitError()
+                                << "a bundle is one function; this is the second in the module";
+      diag.attachNote(planned[0].getLoc()) << "the first is here";
+      return signalPassFailure();
+    }
+    for (func::FuncOp func : planned) {
+      FailureOr<sdsc::Bundle> bundle = emitBundle(func, {symbolicArgs, unrollLoops});
+      if (failed(bundle))
+        return signalPassFailure();
+      replace(func, *bundle);
+    }
+  }
+};
+} // namespace

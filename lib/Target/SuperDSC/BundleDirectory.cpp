@@ -8,6 +8,7 @@
 #include "spyre/Target/SuperDSC/BundleDirectory.h"
 
 #include "spyre/Loader/Loader.h"
+#include "spyre/Target/SuperDSC/Bundle.h"
 #include "spyre/Target/SuperDSC/DescriptorConversion.h"
 
 #include "mlir/IR/SymbolTable.h"
@@ -36,6 +37,45 @@ static LogicalResult reportWriteError(MLIRContext *context,
   if (error)
     return emitError(UnknownLoc::get(context)) << *error;
   return success();
+}
+
+namespace {
+/// What the files beside the descriptors say.
+struct Launching {
+  const artifact::Plan &plan;
+  const std::optional<artifact::LaunchSpec> &spec;
+  ArrayRef<int64_t> numbers; ///< of the parameters; empty: in order
+  bool hasSymbolIds;
+  bool poolInBody;
+};
+} // namespace
+
+/// bundle.mlir, plan.json and launch_spec.json.
+static LogicalResult
+writeLaunching(const Launching &launching,
+               const std::map<std::string, const sd::Descriptor *> &descriptors, Location location,
+               ::spyre::AtomicDirectory &directory, const std::string &prefix,
+               const sd::WriteOptions &options) {
+  auto write = [&](const char *name, const std::function<void(std::ostream &)> &content) {
+    return reportWriteError(location.getContext(), directory.write(prefix + name, content));
+  };
+  const artifact::Plan &plan = launching.plan;
+  constexpr int64_t kMostPoolBytes = int64_t(14) << 30; // of one allocation
+  if (launching.poolInBody && plan.hasPool &&
+      (plan.poolInBytes < 1 || plan.poolInBytes > kMostPoolBytes))
+    return emitError(location) << "the body cannot make a pool of " << plan.poolInBytes
+                               << " bytes (1 to 14 GiB); pass it as an argument";
+  std::string text = printBundle(plan, descriptors, launching.hasSymbolIds, launching.numbers,
+                                 launching.poolInBody);
+  if (failed(write("bundle.mlir", [&](std::ostream &os) { os << text; })) ||
+      failed(write("plan.json",
+                   [&](std::ostream &os) { artifact::writePlan(plan, os, options.pretty); })))
+    return failure();
+  if (!launching.spec)
+    return success();
+  return write("launch_spec.json", [&](std::ostream &os) {
+    artifact::writeLaunchSpec(*launching.spec, os, options.pretty);
+  });
 }
 
 LogicalResult mlir::sdsc::writeBundleFiles(ModuleOp module, ::spyre::AtomicDirectory &directory,
@@ -110,29 +150,40 @@ LogicalResult mlir::sdsc::writeBundleFiles(ModuleOp module, ::spyre::AtomicDirec
   std::map<std::string, const sd::Descriptor *> descriptors;
   for (const auto &[name, descriptor] : kept)
     descriptors[name] = &descriptor;
-  ArrayRef<int64_t> numbers;
+  Launching launching{*plan, spec, {}, hasSymbolIds, options.poolInBody};
   if (auto attribute = function->getAttrOfType<DenseI64ArrayAttr>(sdscbundle::kNumbersAttr))
-    numbers = attribute.asArrayRef();
+    launching.numbers = attribute.asArrayRef();
   // What made its pool itself goes on doing so.
-  bool poolInBody = options.poolInBody;
-  function.walk([&](sdscbundle::DeviceMemAllocateOp) { poolInBody = true; });
-  constexpr int64_t kMostPoolBytes = int64_t(14) << 30; // of one allocation
-  if (poolInBody && plan->hasPool && (plan->poolInBytes < 1 || plan->poolInBytes > kMostPoolBytes))
-    return emitError(function.getLoc()) << "the body cannot make a pool of " << plan->poolInBytes
-                                        << " bytes (1 to 14 GiB); pass it as an argument";
-  std::string text = printBundle(*plan, descriptors, hasSymbolIds, numbers, poolInBody);
-  if (failed(
-          report(directory.write(prefix + "bundle.mlir", [&](std::ostream &os) { os << text; }))))
-    return failure();
-  if (failed(report(directory.write(prefix + "plan.json", [&](std::ostream &os) {
-        artifact::writePlan(*plan, os, options.pretty);
-      }))))
-    return failure();
-  if (!spec)
-    return success();
-  return report(directory.write(prefix + "launch_spec.json", [&](std::ostream &os) {
-    artifact::writeLaunchSpec(*spec, os, options.pretty);
-  }));
+  function.walk([&](sdscbundle::DeviceMemAllocateOp) { launching.poolInBody = true; });
+  return writeLaunching(launching, descriptors, function.getLoc(), directory, prefix, options);
+}
+
+LogicalResult mlir::sdsc::verifyBundle(const Bundle &bundle, const sd::Limits &limits) {
+  LogicalResult result = success();
+  for (const BundleDescriptor &descriptor : bundle.descriptors)
+    for (const sd::Violation &violation : sd::verifyDescriptor(descriptor.content, limits))
+      if (!violation.isWarning)
+        result = emitError(descriptor.location)
+                 << violation.message << " [SDSC-" << violation.rule << "]";
+  return result;
+}
+
+LogicalResult mlir::sdsc::writeBundleFiles(const Bundle &bundle,
+                                           ::spyre::AtomicDirectory &directory,
+                                           const std::string &prefix,
+                                           const sd::WriteOptions &options) {
+  std::map<std::string, const sd::Descriptor *> descriptors;
+  for (const BundleDescriptor &descriptor : bundle.descriptors) {
+    descriptors[descriptor.file] = &descriptor.content;
+    if (failed(reportWriteError(bundle.location.getContext(),
+                                directory.write(prefix + descriptor.file, [&](std::ostream &os) {
+                                  writeDescriptor(descriptor.content, os, options);
+                                }))))
+      return failure();
+  }
+  return writeLaunching(
+      {bundle.plan, bundle.spec, bundle.numbers, bundle.isSymbolic, options.poolInBody},
+      descriptors, bundle.location, directory, prefix, options);
 }
 
 LogicalResult mlir::sdsc::writeBundleDirectory(ModuleOp module, StringRef dir,

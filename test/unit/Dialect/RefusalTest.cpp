@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "spyre/Dialect/Spyre/IR/Provenance.h"
 #include "spyre/Dialect/Spyre/IR/Refusal.h"
+#include "spyre/Dialect/Spyre/IR/Provenance.h"
 
 #include "mlir/IR/MLIRContext.h"
 

@@ -39,10 +39,9 @@ void mlir::spyre::noteRefusal(InFlightDiagnostic &error, Location location, Stri
   std::string between = signature.str();
   note << operation << (between.empty() ? "" : " ") << between << ": " << reason.str();
   MLIRContext *context = location.getContext();
-  Attribute values[] = {
-      StringAttr::get(context, operation),
-      IntegerAttr::get(IntegerType::get(context, 64), static_cast<int64_t>(rule)),
-      StringAttr::get(context, reason)};
+  Attribute values[] = {StringAttr::get(context, operation),
+                        IntegerAttr::get(IntegerType::get(context, 64), static_cast<int64_t>(rule)),
+                        StringAttr::get(context, reason)};
   for (Attribute value : values)
     note.getMetadata().push_back(DiagnosticArgument(value));
 }

@@ -22,6 +22,8 @@
 
 #include "Precision.h"
 
+#include "spyre/Dialect/Spyre/IR/Refusal.h"
+
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Remarks.h"
 

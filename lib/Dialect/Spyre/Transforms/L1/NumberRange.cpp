@@ -11,6 +11,7 @@
 
 #include "NumberRange.h"
 
+#include "Precision.h"
 #include "spyre/Numerics/DL16.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -147,6 +148,84 @@ static NumberRange apply(StringRef name, ArrayRef<NumberRange> x) {
   return kAnything;
 }
 
+/// The reduction by \p combiner of all that \p op reads by input \p reduced, one result a point
+/// of which input \p result reads; null if it is something else.
+static DeviceOpInterface getReductionOf(DeviceOpInterface op, unsigned reduced, unsigned result,
+                                        ::spyre::Combiner combiner) {
+  auto reduction =
+      dyn_cast_or_null<DeviceOpInterface>(skipViews(op.getInputs()[result]).getDefiningOp());
+  if (!reduction || reduction.getInfo().category != ::spyre::OpCategory::Reduction ||
+      reduction.getInfo().combiner != combiner || !readsSame(op, reduced, reduction, 0) ||
+      !readsReduction(op, result, skipViews(op.getInputs()[result]), reduction))
+    return {};
+  return reduction;
+}
+
+/// True if \p a and \p b are one value, or made alike from one, a few operations back.
+static bool computeSame(Value a, Value b, int depth = 6) {
+  if (a == b)
+    return true;
+  Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+  return x && y && depth > 0 &&
+         OperationEquivalence::isEquivalentTo(
+             x, y, [&](Value p, Value q) { return success(computeSame(p, q, depth - 1)); },
+             /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations);
+}
+
+/// x times 1 / sqrt(c sum x^2 + epsilon) is at most 1 / sqrt(c): what a norm does. Nothing if
+/// input \p scale of \p product is no such factor.
+static std::optional<double> getNormBound(DeviceOpInterface product, unsigned scale) {
+  Value factor = skipViews(product.getInputs()[scale]);
+  auto root = factor.getDefiningOp<RsqrtOp>();
+  if (!root)
+    return std::nullopt;
+  Value mean = skipViews(root->getOperand(0));
+  if (auto shifted = mean.getDefiningOp<AddOp>()) {
+    unsigned number = getScalarConstant(skipViews(shifted->getOperand(0))) ? 0 : 1;
+    std::optional<double> epsilon = getScalarConstant(skipViews(shifted->getOperand(number)));
+    if (!epsilon || *epsilon < 0)
+      return std::nullopt;
+    mean = skipViews(shifted->getOperand(1 - number));
+  }
+  double scaling = 1;
+  if (auto scaled = mean.getDefiningOp<MulOp>())
+    if (std::optional<double> number = getScalarConstant(skipViews(scaled->getOperand(1)))) {
+      scaling = *number;
+      mean = skipViews(scaled->getOperand(0));
+    }
+  auto reduction = dyn_cast_or_null<DeviceOpInterface>(mean.getDefiningOp());
+  if (!reduction || reduction.getInfo().combiner != ::spyre::Combiner::Add ||
+      !readsReduction(product, scale, factor, reduction))
+    return std::nullopt;
+  auto square = skipViews(reduction.getInputs()[0]).getDefiningOp<MulOp>();
+  if (!square)
+    return std::nullopt;
+  auto squared = cast<DeviceOpInterface>(*square);
+  // Exporters compute the centred value once for the variance and once for the result.
+  Read read = getRead(product, 1 - scale), own = getRead(squared, 0);
+  if (!readsSame(squared, 0, squared, 1) || read.map != own.map ||
+      product.getExtents() != squared.getExtents() || !computeSame(read.root, own.root))
+    return std::nullopt;
+  if (DictionaryAttr constants = reduction.getConstantsAttr())
+    for (NamedAttribute constant : constants)
+      if (auto number = dyn_cast<FloatAttr>(constant.getValue()))
+        scaling *= number.getValueAsDouble();
+  return scaling > 0 ? std::optional<double>(1 / std::sqrt(scaling)) : std::nullopt;
+}
+
+/// What intervals do not see, as operands depend on each other: \p range, or a smaller one.
+static NumberRange relate(DeviceOpInterface op, NumberRange range, ArrayRef<NumberRange> inputs) {
+  if (isa<SubOp>(op) && getReductionOf(op, 0, 1, ::spyre::Combiner::Maximum))
+    range.high = std::min(range.high, 0.0); // x - max x
+  if (isa<RealdivOp>(op) && inputs[0].low >= 0 && getReductionOf(op, 0, 1, ::spyre::Combiner::Add))
+    return {0, 1}; // x / sum x
+  if (isa<MulOp>(op))
+    for (unsigned scale : {0, 1})
+      if (std::optional<double> bound = getNormBound(op, scale))
+        return {-*bound, *bound};
+  return range;
+}
+
 NumberRange NumberRanges::computeDeviceOp(DeviceOpInterface op) {
   const ::spyre::OpFuncInfo &info = op.getInfo();
   if (info.category == ::spyre::OpCategory::Normalisation ||
@@ -207,9 +286,21 @@ NumberRange NumberRanges::computeDeviceOp(DeviceOpInterface op) {
     range.low = std::max(range.low, 0.0);
   if (isContraction)
     range = combine(range);
+  range = relate(op, range, inputs);
   if (Value init = op.getOutput())
     range = hull(range, get(init));
   return range;
+}
+
+/// True if the caller passes f16, whatever the device keeps it in.
+static bool isArgumentOfF16(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto func =
+      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  if (!func)
+    return false;
+  auto passed = func.getArgAttrOfType<TypeAttr>(argument.getArgNumber(), kHostTypeAttr);
+  return (passed ? passed.getValue() : getElementType(value)).isF16();
 }
 
 NumberRange NumberRanges::compute(Value value) {
@@ -226,14 +317,17 @@ NumberRange NumberRanges::compute(Value value) {
     if (!elements || elements.empty())
       return kAnything;
     auto number = [](const APFloat &x) { return x.convertToDouble(); };
-    if (elements.isSplat()) {
-      double x = number(elements.getSplatValue<APFloat>());
-      return {x, x};
-    }
+    // An infinity stays one in every format.
     NumberRange range{kInfinity, -kInfinity};
-    for (const APFloat &x : elements.getValues<APFloat>())
-      range = hull(range, {number(x), number(x)});
-    return range;
+    auto take = [&](const APFloat &x) {
+      if (x.isFinite())
+        range = hull(range, {number(x), number(x)});
+    };
+    if (elements.isSplat())
+      take(elements.getSplatValue<APFloat>());
+    else
+      llvm::for_each(elements.getValues<APFloat>(), take);
+    return range.low <= range.high ? range : NumberRange{0, 0};
   }
   if (auto join = dyn_cast_or_null<ConcatOp>(op)) {
     NumberRange range{kInfinity, -kInfinity};
@@ -253,12 +347,13 @@ NumberRange NumberRanges::compute(Value value) {
   }
   if (auto device = dyn_cast_or_null<DeviceOpInterface>(op))
     range = computeDeviceOp(device);
-  else if (!op && element.isF16())
+  else if (isArgumentOfF16(value))
     range = {-65504, 65504};
-  // 16-bit numbers are DL16 on the device.
+  // What a program calls f16 ends there; bf16 ends where DL16 does.
   if (element.isF16() || element.isBF16()) {
-    range.low = std::max(range.low, -::spyre::kDL16MaxFinite);
-    range.high = std::min(range.high, ::spyre::kDL16MaxFinite);
+    double largest = element.isF16() ? 65504 : ::spyre::kDL16MaxFinite;
+    range.low = std::max(range.low, -largest);
+    range.high = std::min(range.high, largest);
   }
   return range;
 }

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Interval arithmetic over the bodies of the OpFunc table: bounds of what a value may hold
-// if the program computed it exactly. Numbers that are none (NaN) are not counted.
+// Interval arithmetic over the bodies of the OpFunc table: bounds of the finite numbers that
+// a value may hold if the program computed it exactly. Infinities that the program writes
+// (masks) and NaNs are not counted: no format changes them.
 //
 //===----------------------------------------------------------------------===//
 

@@ -180,7 +180,8 @@ struct TailValue {
   }
   void print(raw_ostream &os) const {
     if (state)
-      os << stringifyTailState(state->lanes) << ", " << stringifyTailState(state->rows);
+      os << StringRef(::spyre::getTailStateName(state->lanes)) << ", "
+         << StringRef(::spyre::getTailStateName(state->rows));
   }
 };
 using TailLattice = dataflow::Lattice<TailValue>;

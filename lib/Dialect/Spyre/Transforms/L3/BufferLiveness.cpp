@@ -67,7 +67,8 @@ llvm::MapVector<Value, BufferLife> mlir::spyre::computeLives(func::FuncOp func,
   return lives;
 }
 
-int64_t mlir::spyre::getSizePerCore(BufferType type, ArrayRef<int64_t> slices) {
+/// Bytes of one core's part of a buffer of \p type cut into \p slices.
+static int64_t getSizePerCore(BufferType type, ArrayRef<int64_t> slices) {
   LayoutAttr layout = type.getLayout();
   int64_t elements = ::spyre::getElementsPerStick(layout.getFormat());
   int64_t stickDim = getStickDim(layout);
@@ -88,6 +89,23 @@ int64_t mlir::spyre::getSizeInMemory(AllocOp alloc) {
   if (DistributionAttr distribution = alloc.getDistributionAttr())
     return getSizePerCore(alloc.getType(), distribution.getSlices());
   return alloc.getType().getLayout().getSizeInBytes();
+}
+
+MemoryUse mlir::spyre::getMemoryUse(func::FuncOp func) {
+  MemoryUse use;
+  func.walk([&](AllocOp alloc) {
+    PlacementAttr placement = alloc.getPlacementAttr();
+    if (!placement)
+      return;
+    int64_t end = placement.getAddressInBytes() + getSizeInMemory(alloc);
+    if (placement.getKind() == PlacementKind::LX)
+      use.lxInBytes = std::max(use.lxInBytes, end);
+    if (placement.getKind() != PlacementKind::Pool)
+      return;
+    use.hasPool = true;
+    use.poolInBytes = std::max(use.poolInBytes, end);
+  });
+  return use;
 }
 
 bool mlir::spyre::canBeInPlace(DeviceOpInterface reader, unsigned input) {
