@@ -78,7 +78,7 @@ def widened(array):
 
 
 def read_program(text, seed):
-    """Arguments, and (number of the line, expected, bound) for each result."""
+    """Arguments, and (line of the program, expected, bound) for each result."""
     names = Inputs(seed).names()
     arguments, results = {}, []
     for number, line in enumerate(text.splitlines(), 1):
@@ -123,7 +123,7 @@ def difference(got, expected, bound):
 
 
 def run(text, arguments, results, flags, folder):
-    """What went wrong with a program, a line each."""
+    """What went wrong with a program: (line of the program, text)."""
     program, inputs, outputs = folder / "program.mlir", folder / "in.npz", folder / "out.npz"
     program.write_text(text)
     np.savez(inputs, **arguments)
@@ -139,12 +139,13 @@ def run(text, arguments, results, flags, folder):
     for command in commands:
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120)
         if done.returncode or done.stderr:
-            return [f"{command[0]} says with exit code {done.returncode}", *done.stderr.splitlines()]
+            said = [f"{command[0]} says with exit code {done.returncode}", *done.stderr.splitlines()]
+            return [(1, line) for line in said]
     with np.load(outputs) as arrays:
         if len(arrays.files) != len(results):
-            return [f"{len(arrays.files)} results, {len(results)} expected"]
+            return [(1, f"{len(arrays.files)} results, {len(results)} expected")]
         wrong = ((n, difference(arrays[f"out{i}"], *rest)) for i, (n, *rest) in enumerate(results))
-        return [f"result of line {number} of the program: {what}" for number, what in wrong if what]
+        return [(number, what) for number, what in wrong if what]
 
 
 def main():
@@ -158,11 +159,12 @@ def main():
         for seed, text in enumerate(path.read_text().split("// -----\n")):
             arguments, results = read_program(text, seed)
             for flags in runs:
-                problems = run(text, arguments, results, flags, pathlib.Path(folder)) if results else ["no OUT line"]
+                problems = run(text, arguments, results, flags, pathlib.Path(folder))
+                problems += [] if results else [(1, "no OUT line")]
                 count += 1
                 failed += bool(problems)
-                for problem in problems:
-                    print(f"{path.name}, program at line {line}, {' '.join(flags) or 'no flags'}: {problem}")
+                for number, problem in problems:
+                    print(f"{path.name}:{line + number - 1}: {' '.join(flags) or 'no flags'}: {problem}")
             line += text.count("\n") + 1
     print(f"{count - failed} right, {failed} wrong")
     return failed > 0
