@@ -14,7 +14,8 @@
 #   // OUT within 2**-6: x @ w.T          a result; the bound is on the error against
 #                                         max(rms of the result, the number itself)
 #
-# Every program runs in checked mode, once for each word of flags. Arguments are float64
+# Every program runs in checked mode, once for each word of flags; `convert` is a planned
+# program as it is, without the passes and verifiers before the descriptors. Arguments are float64
 # in expressions; the file for the device has the type that the expression's `.astype`
 # or the function that made it says (f16 otherwise).
 """Runs the programs of a lit test in checked mode and compares their results with NumPy."""
@@ -51,6 +52,7 @@ class Inputs:
             "choice": self.choice,
             "softmax": softmax,
             "fp8": lambda x: formats.from_float64(x, "float8_e4m3fn"),
+            "from_fp8": lambda x: formats.to_float64(x, "float8_e4m3fn"),
             "dl16": formats.round_to_dl16,
         }
 
@@ -128,7 +130,14 @@ def run(text, arguments, results, flags, folder):
     program.write_text(text)
     np.savez(inputs, **arguments)
     outputs.unlink(missing_ok=True)
-    if "spyre.role" in text:  # L3: its bundle has results, its program.json has none
+    if flags == ["convert"]:
+        descriptors = folder / "descriptors.mlir"
+        commands = [
+            ["spyre-opt", "--convert-spyre-to-superdsc", program, "-o", descriptors],
+            ["spyre-translate", "--sdsc-to-bundle", "--verify", descriptors, "-o", folder / "bundle"],
+            ["spyre-run", folder / "bundle"],
+        ]
+    elif "spyre.role" in text:  # L3: its bundle has results, its program.json has none
         commands = [
             ["spyre-compile", program, "-o", folder / "compiled", *flags],
             ["spyre-run", folder / "compiled" / "bundles" / "0"],
