@@ -14,8 +14,9 @@
 #   // OUT within 2**-6: x @ w.T          a result; the bound is on the error against
 #                                         max(rms of the result, the number itself)
 #
-# Every program runs in checked mode, once for each word of flags; `convert` is a planned
-# program as it is, without the passes and verifiers before the descriptors. Arguments are float64
+# Every program runs in checked mode, once for each word of flags; `convert` (or
+# `convert=OPTIONS`) is a planned program as it is, without the passes and verifiers before the
+# descriptors. Arguments are float64
 # in expressions; the file for the device has the type that the expression's `.astype`
 # or the function that made it says (f16 otherwise).
 """Runs the programs of a lit test in checked mode and compares their results with NumPy."""
@@ -130,10 +131,10 @@ def run(text, arguments, results, flags, folder):
     program.write_text(text)
     np.savez(inputs, **arguments)
     outputs.unlink(missing_ok=True)
-    if flags == ["convert"]:
+    if flags and flags[0].startswith("convert"):
         descriptors = folder / "descriptors.mlir"
         commands = [
-            ["spyre-opt", "--convert-spyre-to-superdsc", program, "-o", descriptors],
+            ["spyre-opt", flags[0].replace("convert", "--convert-spyre-to-superdsc", 1), program, "-o", descriptors],
             ["spyre-translate", "--sdsc-to-bundle", "--verify", descriptors, "-o", folder / "bundle"],
             ["spyre-run", folder / "bundle"],
         ]
