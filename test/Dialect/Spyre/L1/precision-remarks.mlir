@@ -1,5 +1,7 @@
 // A remark for each rule by which spyre-resolve-precision computes at 16 bits, and none where no rule holds.
 // RUN: spyre-opt %s --spyre-resolve-precision -split-input-file -verify-diagnostics --remarks-filter=precision --remark-format=emitRemark -o /dev/null
+// RUN: spyre-opt %s --spyre-resolve-precision -split-input-file --remarks-filter=precision --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s
+// CHECK: :[[@LINE+10]]:8: remark: [Passed] dl16 | Category:precision{{.*}} | Function=single | Remark="spyre.add is computed at DL16
 
 !h = tensor<4x64xf16>
 !f = tensor<4x64xf32>
