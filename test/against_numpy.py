@@ -54,6 +54,8 @@ class Inputs:
             "softmax": softmax,
             "fp8": lambda x: formats.from_float64(x, "float8_e4m3fn"),
             "from_fp8": lambda x: formats.to_float64(x, "float8_e4m3fn"),
+            "bf16": lambda x: formats.from_float64(x, "bfloat16"),
+            "from_bf16": lambda x: formats.to_float64(x, "bfloat16"),
             "dl16": formats.round_to_dl16,
         }
 
