@@ -72,3 +72,14 @@ func.func @main(%x: tensor<5x1x4x8xf16>, %y: tensor<3x8x6xf16>, %u: tensor<65x1x
   %3 = spyre.linear %a, %w : tensor<2x9x128xf16>, tensor<65x128xf16> -> !l
   return %0, %1, %2, %3 : tensor<5x3x4x6xf16>, tensor<65x12xf16>, !l, !l
 }
+
+// -----
+
+// Rows that two dims number, in another order than in memory; a shared batch.
+// IN: x = whole(-2, 2, 5, 6, 100)
+// IN: y = whole(-2, 2, 100, 70)
+// OUT exact: x.transpose(1, 0, 2) @ y
+func.func @main(%x: tensor<5x6x100xf16>, %y: tensor<100x70xf16>) -> tensor<6x5x70xf16> {
+  %0 = spyre.batchmatmul (d0 = 6, d1 = 5, d2 = 70, d3 = 100) ins(%x[d1, d0, d3], %y[d3, d2]) -> [d0, d1, d2] : tensor<5x6x100xf16>, tensor<100x70xf16> -> tensor<6x5x70xf16>
+  return %0 : tensor<6x5x70xf16>
+}

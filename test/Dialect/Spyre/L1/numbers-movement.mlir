@@ -77,3 +77,46 @@ func.func @main(%x: tensor<20x40xf32>, %i: tensor<20x40xi64>, %b: tensor<20x40xi
   %5 = spyre.constant dense<[[1.0, -2.0], [0.5, 3.0]]> : tensor<2x2xf16> : tensor<2x2xf16>
   return %0, %2, %3, %4, %5 : tensor<40x20xf32>, tensor<30x40xf32>, tensor<6x10xi64>, tensor<40x20xi1>, tensor<2x2xf16>
 }
+
+// -----
+
+// One element, one number.
+// IN: x = whole(-2, 2, 1, 1)
+// IN: y = whole(-2, 2, 1, 1)
+// OUT exact: x @ y
+// OUT exact: (x + y).sum()
+// OUT exact: x[0, 0]
+func.func @main(%x: tensor<1x1xf16>, %y: tensor<1x1xf16>) -> (tensor<1x1xf16>, tensor<f16>, tensor<f16>) {
+  %0 = spyre.matmul %x, %y : tensor<1x1xf16>, tensor<1x1xf16> -> tensor<1x1xf16>
+  %1 = spyre.add (d0 = 1, d1 = 1) ins(%x[d0, d1], %y[d0, d1]) -> [d0, d1] : tensor<1x1xf16>, tensor<1x1xf16> -> tensor<1x1xf16>
+  %2 = spyre.sum (d0 = 1, d1 = 1) ins(%1[d0, d1]) -> [] : tensor<1x1xf16> -> tensor<f16>
+  %3 = spyre.view %x[0, 0] : tensor<1x1xf16> -> tensor<f16>
+  return %0, %2, %3 : tensor<1x1xf16>, tensor<f16>, tensor<f16>
+}
+
+// -----
+
+// Nothing, and something behind nothing.
+// IN: x = normal(0, 64)
+// IN: y = normal(3, 64)
+// OUT exact: x
+// OUT exact: np.concatenate([x, y])
+func.func @main(%x: tensor<0x64xf16>, %y: tensor<3x64xf16>) -> (tensor<0x64xf16>, tensor<3x64xf16>) {
+  %0 = spyre.neg (d0 = 0, d1 = 64) ins(%x[d0, d1]) -> [d0, d1] : tensor<0x64xf16> -> tensor<0x64xf16>
+  %1 = spyre.concat %x, %y along 0 : tensor<0x64xf16>, tensor<3x64xf16> -> tensor<3x64xf16>
+  return %0, %1 : tensor<0x64xf16>, tensor<3x64xf16>
+}
+
+// -----
+
+// Rolled, and taken apart into digits of every dim.
+// IN: x = normal(40, 8, 96)
+// OUT exact: np.roll(x, 3, 0)
+// OUT exact: x.reshape(40, 2, 4, 3, 32).transpose(3, 1, 0, 4, 2).reshape(3, 2, 40 * 32 * 4)
+func.func @main(%x: tensor<40x8x96xf16>) -> (tensor<40x8x96xf16>, tensor<3x2x5120xf16>) {
+  %0 = spyre.view %x[d0 + 37, d1, d2] : tensor<40x8x96xf16> -> tensor<3x8x96xf16>
+  %1 = spyre.view %x[d0, d1, d2] : tensor<40x8x96xf16> -> tensor<37x8x96xf16>
+  %2 = spyre.concat %0, %1 along 0 : tensor<3x8x96xf16>, tensor<37x8x96xf16> -> tensor<40x8x96xf16>
+  %3 = spyre.view %x[d2 floordiv 128, d1 * 4 + d2 mod 4, d0 * 32 + (d2 floordiv 4) mod 32] : tensor<40x8x96xf16> -> tensor<3x2x5120xf16>
+  return %2, %3 : tensor<40x8x96xf16>, tensor<3x2x5120xf16>
+}

@@ -63,3 +63,16 @@ func.func @main(%x: !h, %y: !h) -> (tensor<1x100xi1>, !f) {
   %3 = spyre.sub (d0 = 1, d1 = 100) ins(%1[d0, d1], %2[d0, d1]) -> [d0, d1] : !f, !f -> !f
   return %0, %3 : tensor<1x100xi1>, !f
 }
+
+// -----
+
+// Truth values are ones and zeros.
+// IN: b = normal(20, 40) > 0
+// IN: x = whole(-1, 1, 20, 40)
+// OUT exact: b
+// OUT exact: x != 0
+func.func @main(%b: tensor<20x40xi1>, %x: tensor<20x40xf16>) -> (tensor<20x40xf16>, tensor<20x40xi1>) {
+  %0 = spyre.convert %b : tensor<20x40xi1> to tensor<20x40xf16>
+  %1 = spyre.convert %x : tensor<20x40xf16> to tensor<20x40xi1>
+  return %0, %1 : tensor<20x40xf16>, tensor<20x40xi1>
+}

@@ -73,3 +73,48 @@ func.func @main(%x: !x {spyre.array = "in0", spyre.role = "input"}, %v: !spyre.b
   spyre.neg (d0 = 3 / 3, d1 = 4 / 2, d2 = 128 / 2) ins(%b[d0, d1, d2]) outs(%o[d0, d1, d2]) : !x -> !x
   return
 }
+
+// -----
+
+// The last core of three has a stick of two elements.
+// IN: x = normal(16, 130)
+// OUT exact: -np.abs(x)
+!x = !spyre.buffer<16x130xf16, #spyre.layout<[3, 16, 64], order [0, 1], SEN169_FP16>, hbm>
+func.func @main(%x: !x {spyre.array = "in0", spyre.role = "input"}, %o: !x {spyre.array = "out0", spyre.role = "output"}) {
+  %a = spyre.alloc : !x
+  spyre.abs (d0 = 16 / 4, d1 = 130 / 3) ins(%x[d0, d1]) outs(%a[d0, d1]) : !x -> !x
+  spyre.neg (d0 = 16 / 4, d1 = 130 / 3) ins(%a[d0, d1]) outs(%o[d0, d1]) : !x -> !x
+  return
+}
+
+// -----
+
+// It takes part in a sum.
+// IN: x = whole(-2, 2, 16, 130)
+// OUT exact: -np.abs(x).sum(1)
+!x = !spyre.buffer<16x130xf16, #spyre.layout<[3, 16, 64], order [0, 1], SEN169_FP16>, hbm>
+!s = !spyre.buffer<16xf16, #spyre.layout<[1, 16, 64], order [0, -1], SEN169_FP16>, hbm>
+func.func @main(%x: !x {spyre.array = "in0", spyre.role = "input"}, %o: !s {spyre.array = "out0", spyre.role = "output"}) {
+  %a = spyre.alloc : !x
+  %s = spyre.alloc : !s
+  spyre.abs (d0 = 16 / 4, d1 = 130 / 3) ins(%x[d0, d1]) outs(%a[d0, d1]) : !x -> !x
+  spyre.sum (d0 = 16 / 4, d1 = 130 / 3) ins(%a[d0, d1]) outs(%s[d0]) : !x -> !s
+  spyre.neg (d0 = 16 / 4) ins(%s[d0]) outs(%o[d0]) : !s -> !s
+  return
+}
+
+// -----
+
+// It takes part in a contraction, beside its neighbours.
+// IN: x = whole(-2, 2, 3, 130)
+// IN: y = whole(-2, 2, 130, 70)
+// OUT exact: np.abs(x) @ y
+!x = !spyre.buffer<3x130xf16, #spyre.layout<[3, 3, 64], order [0, 1], SEN169_FP16>, hbm>
+!y = !spyre.buffer<130x70xf16, #spyre.layout<[2, 192, 64], order [0, 1], SEN169_FP16>, hbm>
+!o = !spyre.buffer<3x70xf16, #spyre.layout<[2, 3, 64], order [0, 1], SEN169_FP16>, hbm>
+func.func @main(%x: !x {spyre.array = "in0", spyre.role = "input"}, %y: !y {spyre.array = "in1", spyre.role = "input"}, %o: !o {spyre.array = "out0", spyre.role = "output"}) {
+  %a = spyre.alloc : !x
+  spyre.abs (d0 = 3 / 3, d1 = 130 / 3) ins(%x[d0, d1]) outs(%a[d0, d1]) : !x -> !x
+  spyre.batchmatmul (d0 = 3 / 3, d1 = 70 / 2, d2 = 130 / 3) k_fast ins(%a[d0, d2], %y[d2, d1]) outs(%o[d0, d1]) : !x, !y -> !o
+  return
+}
