@@ -14,11 +14,11 @@
 #   // OUT within 2**-6: x @ w.T          a result; the bound is on the error against
 #                                         max(rms of the result, the number itself)
 #
-# Every program runs in checked mode, once for each word of flags; `convert` (or
-# `convert=OPTIONS`) is a planned program as it is, without the passes and verifiers before the
-# descriptors. Arguments are float64
-# in expressions; the file for the device has the type that the expression's `.astype`
-# or the function that made it says (f16 otherwise).
+# Every program runs in checked mode, once for each word of flags (spyre-run's, joined by
+# commas). `convert` or `convert=OPTIONS` in place of flags takes a planned program as it is,
+# without the passes and verifiers before the descriptors. Arguments are float64 in
+# expressions; the device gets the type that the line made, f16 for float64. Expected values
+# come from NumPy or from hand calculation, never from the stack's own output.
 """Runs the programs of a lit test in checked mode and compares their results with NumPy."""
 
 import math

@@ -20,7 +20,7 @@ func.func @main(%x: !h {spyre.array = "in0", spyre.role = "input"}, %o: !h {spyr
 
 // -----
 
-// Two loops, over rows and over sticks, the order of one reversed by its neighbour's place.
+// Two loops, over rows and over pairs of sticks, which change places.
 // IN: x = normal(32, 256)
 // OUT exact: np.concatenate([x[:, 64:128], x[:, :64], x[:, 192:], x[:, 128:192]], 1)
 !h = !spyre.buffer<32x256xf16, #spyre.layout<[4, 32, 64], order [0, 1], SEN169_FP16>, hbm>
