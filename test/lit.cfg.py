@@ -22,4 +22,8 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "OPENBLAS_CORETYPE"):
 data = os.environ.get("SPYRE_TEST_DATA", os.path.join(config.test_source_root, "data"))
 config.environment["SPYRE_TEST_DATA"] = data
 config.substitutions.append(("%data", data))
-config.substitutions.append(("%python", lit_config.params.get("python", "python3")))
+python = lit_config.params.get("python", "python3")
+config.substitutions.append(("%python", python))
+# Runs the programs of a test and compares with NumPy; flags of a run are joined by commas.
+against_numpy = os.path.join(config.test_source_root, "against_numpy.py")
+config.substitutions.append(("%against_numpy", f"{python} {against_numpy}"))

@@ -9,7 +9,7 @@
 // CHECK: %[[C:.*]] = spyre.sub (d0 = 3, d1 = 100) ins(%arg0[d0, d1], %[[M]][d0, 0]) {{.*}} -> tensor<3x100xf32>
 // CHECK: spyre.mul (d0 = 3, d1 = 100) ins(%[[C]][d0, d1], %[[C]][d0, d1])
 // CHECK: spyre.mean {{.*}} -> tensor<3x1xf32>
-// REMARK: spyre.sub of f64 is computed in f32, by rule f64-statistics
+// REMARK: remark: [Passed] f32 {{.*}}spyre.sub of f64 is computed in f32, by rule f64-statistics
 func.func @variance(%x: tensor<3x100xf32>) -> tensor<3x1xf32> {
   %n = spyre.constant dense<1.0e2> : tensor<f64> : tensor<f64>
   %0 = spyre.convert %x : tensor<3x100xf32> to tensor<3x100xf64>
