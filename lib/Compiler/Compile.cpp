@@ -346,7 +346,8 @@ LogicalResult Compilation::writeConstants(::spyre::AtomicDirectory &directory) {
 LogicalResult Compilation::write(const std::string &outputDirectory) {
   Clock::time_point start = Clock::now();
   if (launchSpecs.size() != graph.bundles.size())
-    return fail("the program's arguments have no roles; it cannot be launched as a program");
+    return emitError(bundles.empty() ? UnknownLoc::get(&context) : bundles.front().location)
+           << "the program's arguments have no roles (spyre.role), so that it cannot be launched";
   artifact::Program program = ::spyre::compiler::makeProgram(graph, launchSpecs, options.device);
   program.target = options.target;
   stats.hostCalls = artifact::countHostCalls(program);

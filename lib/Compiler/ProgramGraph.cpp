@@ -358,6 +358,24 @@ FailureOr<ProgramGraph> ProgramReader::read() {
   return std::move(graph);
 }
 
+/// The launch of a program of one bundle. Planned by hand (L3), its results are arguments.
+static BundleCall makeOnlyCall(func::FuncOp program) {
+  BundleCall call;
+  call.inputs = makeNames("in", program.getNumArguments());
+  call.outputs = makeNames("out", program.getNumResults());
+  if (!llvm::any_of(program.getArgumentTypes(), llvm::IsaPred<mlir::spyre::BufferType>))
+    return call;
+  size_t inputs = 0, outputs = 0;
+  for (unsigned i = 0; i < program.getNumArguments(); ++i) {
+    auto role = program.getArgAttrOfType<StringAttr>(i, mlir::spyre::kRoleAttr);
+    inputs += role && role.getValue() == "input";
+    outputs += role && role.getValue() == "output";
+  }
+  call.inputs = makeNames("in", inputs);
+  call.outputs = makeNames("out", outputs);
+  return call;
+}
+
 FailureOr<ProgramGraph> splitProgram(OwningOpRef<ModuleOp> module, bool isSplit,
                                      HostNumbers numbers) {
   func::FuncOp program;
@@ -376,8 +394,8 @@ FailureOr<ProgramGraph> splitProgram(OwningOpRef<ModuleOp> module, bool isSplit,
       program.setResultAttr(i, mlir::spyre::kOnHostAttr,
                             getResultMark(b, numbers == HostNumbers::ExactResults));
     graph.name = program.getName().str();
-    graph.results = makeNames("out", program.getNumResults());
-    graph.calls.push_back(BundleCall{0, makeNames("in", program.getNumArguments()), graph.results});
+    graph.calls.push_back(makeOnlyCall(program));
+    graph.results = std::get<BundleCall>(graph.calls.back()).outputs;
   }
   graph.bundles.push_back(std::move(module));
   return graph;

@@ -13,9 +13,17 @@ from test_bad_input import MODELS, run, tool
 # Pool, LX, constants, several arguments and results, weights that are laid out, f32.
 PROGRAMS = sorted(
     path.stem
-    for pattern in ("add_32x96", "softmax_32x256", "layernorm_*", "attention_explicit_*", "matmul_*", "gelu*", "swiglu*")
+    for pattern in (
+        "add_32x96",
+        "softmax_32x256",
+        "layernorm_*",
+        "attention_explicit_*",
+        "matmul_*",
+        "gelu*",
+        "swiglu*",
+    )
     for path in MODELS.glob(f"{pattern}.mlir")
-    if "nodecomp" not in path.stem
+    if "nodecomp" not in path.stem and "f32" not in path.stem  # whose products are the host's
 )
 
 

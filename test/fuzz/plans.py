@@ -10,8 +10,7 @@
 # compiled from that level on, its bundle takes the place of the compiler's own in
 # the program's folder, and the program runs in checked mode. Its results are compared
 # with the stored ones as programs.py does, and with those of the compiler's own plan:
-# bit for bit where data only move or no reduced dim is cut otherwise, else within the
-# tolerances. A plan that a verifier refuses is skipped, with the reason; a crash, a
+# bit for bit where data only move or no sum is cut otherwise, else within the tolerances. A plan that a verifier refuses is skipped, with the reason; a crash, a
 # hang, and an error after the verifiers accepted the plan are failures. A plan is a
 # function of its seed alone, so a finding is repeated with `--seed N --count 1`.
 """Random legal plans of small programs: the same numbers as the compiler's own plan."""

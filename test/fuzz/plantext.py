@@ -402,9 +402,13 @@ class Function:
 
 
 def reduced_cuts(function):
-    """How reduced dims are cut: what the order of a sum may depend on."""
+    """What the order of a sum may depend on: how reduced dims are cut and, as the library that multiplies matrices
+    has other kernels for other sizes, how products are."""
     cuts = set()
     for op in function.ops():
+        if "matmul" in op.name:
+            cuts.add((op.name, tuple(zip(op.extents, op.splits))))
+            continue
         reduced = [dim for dim in range(len(op.extents)) if op.is_reduced(dim)]
         if any(op.splits[dim] > 1 for dim in reduced):
             cuts.add((op.name, tuple((op.extents[dim], op.splits[dim]) for dim in reduced)))

@@ -13,7 +13,9 @@
 #include "spyre/Tools/Register.h"
 
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/MLIRContext.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/CommandLine.h"
 
 int main(int argc, char **argv) {
   if (spyre::printVersionIfAsked(argc, argv))
@@ -21,6 +23,12 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   spyre::registerAllDialects(registry);
   spyre::registerAllPasses();
+  // Messages end with the line and the reason, not with the program in MLIR's words, unless
+  // somebody asks for it.
+  mlir::registerMLIRContextCLOptions();
+  auto &options = llvm::cl::getRegisteredOptions();
+  if (auto shown = options.find("mlir-print-op-on-diagnostic"); shown != options.end())
+    static_cast<llvm::cl::opt<bool> *>(shown->second)->setInitialValue(false);
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       argc, argv,
       "Spyre optimiser driver\n\nExample: spyre-opt --spyre-lower-to-superdsc in.mlir\n",

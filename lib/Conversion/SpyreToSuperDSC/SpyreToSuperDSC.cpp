@@ -274,7 +274,7 @@ struct ConvertSpyreToSuperDSCPass
           func.walk([](DeviceOpInterface) { return WalkResult::interrupt(); }).wasInterrupted())
         planned.push_back(func);
     if (planned.size() > 1) {
-      InFlightDiagnostic diag = planned[1].emitError()
+      InFlightDiagnostic diag = emitError(planned[1].getLoc())
                                 << "a bundle is one function; this is the second in the module";
       diag.attachNote(planned[0].getLoc()) << "the first is here";
       return signalPassFailure();

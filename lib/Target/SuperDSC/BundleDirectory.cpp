@@ -83,8 +83,8 @@ LogicalResult mlir::sdsc::writeBundleFiles(ModuleOp module, ::spyre::AtomicDirec
                                            const sd::WriteOptions &options) {
   auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
   if (functions.size() != 1 || functions.front().isExternal())
-    return module.emitError() << "a bundle is one function with a body; the module has "
-                              << functions.size();
+    return emitError(module.getLoc())
+           << "a bundle is one function with a body; the module has " << functions.size();
   func::FuncOp function = functions.front();
   std::optional<artifact::LaunchSpec> spec = sdscbundle::getLaunchSpec(function);
   bool withPool = hasPool(function, spec);

@@ -166,9 +166,11 @@ ParseResult mlir::spyre::detail::parseDeviceOp(OpAsmParser &parser, OperationSta
 
 void mlir::spyre::detail::printDeviceOp(OpAsmPrinter &printer, DeviceOpInterface op) {
   printer << " (";
+  // A division into one slice is one by hand, too, and has to be seen.
+  bool isWhole = llvm::all_of(op.getSplits(), [](int64_t split) { return split == 1; });
   for (auto [i, extent] : llvm::enumerate(op.getExtents())) {
     printer << (i ? ", d" : "d") << i << " = " << extent;
-    if (i < op.getSplits().size() && op.getSplits()[i] != 1)
+    if (i < op.getSplits().size() && (op.getSplits()[i] != 1 || (isWhole && i == 0)))
       printer << " / " << op.getSplits()[i];
   }
   printer << ")";
@@ -263,6 +265,12 @@ std::optional<SmallVector<int64_t>> mlir::spyre::getTripCounts(DeviceOpInterface
   return counts;
 }
 
+/// Whether operations of \p category make one element of several.
+static bool reducesDims(::spyre::OpCategory category) {
+  return category == ::spyre::OpCategory::Reduction ||
+         category == ::spyre::OpCategory::Batchmatmul || category == ::spyre::OpCategory::Scan;
+}
+
 static LogicalResult verifyMaps(DeviceOpInterface op) {
   unsigned numInputs = op.getInputs().size();
   if (op.getMaps().size() != numInputs + 1)
@@ -288,6 +296,11 @@ static LogicalResult verifyMaps(DeviceOpInterface op) {
     if (map.getNumResults() != shape.size())
       return op->emitOpError() << "access map of " << where() << " gives " << map.getNumResults()
                                << " coordinates, its shape has " << shape.size();
+    if (i == numInputs && !reducesDims(op.getInfo().category))
+      for (unsigned d = 0; d < op.getNumDims(); ++d)
+        if (op.getExtents()[d] > 1 && !map.isFunctionOfDim(d))
+          return op->emitOpError() << "reduces nothing, but d" << d << " of extent "
+                                   << op.getExtents()[d] << " is in no coordinate of its output";
     if (llvm::is_contained(ranges, 0))
       continue; // no point, nothing to be out of bounds
     FailureOr<::spyre::layout::IndexMap> index = toIndexMap(map, ranges);

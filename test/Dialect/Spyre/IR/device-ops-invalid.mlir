@@ -150,3 +150,11 @@ func.func @gather_of_tensors(%i: tensor<64xi32>, %t: tensor<100x64xf16>) -> tens
 func.func @stick_of_two_dims(%x: !spyre.buffer<64x128xf8E4M3FN, #spyre.layout<[1, 32, 2, 128], order [0, 1], SEN143_FP8, stick [[0, 2], [1, 128]]>, hbm>) {
   return
 }
+
+// -----
+
+func.func @lost_dim(%x: tensor<4x64xf16>) -> tensor<4xf16> {
+  // expected-error @+1 {{reduces nothing, but d1 of extent 64 is in no coordinate of its output}}
+  %0 = spyre.exp (d0 = 4, d1 = 64) ins(%x[d0, d1]) -> [d0] : tensor<4x64xf16> -> tensor<4xf16>
+  return %0 : tensor<4xf16>
+}

@@ -61,3 +61,13 @@ func.func @number_in_lx() {
   %b = spyre.alloc lx(0) holding<cores 1, slices [], (c) -> ()> : !spyre.buffer<f32, #spyre.layout<[1, 32], order [], IEEE_FP32>, lx>
   return
 }
+
+// One work slice by hand is not the same as none.
+// CHECK-LABEL: func.func @one_slice
+func.func @one_slice(%x: tensor<4x8xf16>) -> tensor<4x8xf16> {
+  // CHECK: spyre.exp (d0 = 4 / 1, d1 = 8) ins
+  %0 = spyre.exp (d0 = 4 / 1, d1 = 8) ins(%x[d0, d1]) -> [d0, d1] : tensor<4x8xf16> -> tensor<4x8xf16>
+  // CHECK: spyre.exp (d0 = 4, d1 = 8) ins
+  %1 = spyre.exp (d0 = 4, d1 = 8) ins(%0[d0, d1]) -> [d0, d1] : tensor<4x8xf16> -> tensor<4x8xf16>
+  return %1 : tensor<4x8xf16>
+}

@@ -25,7 +25,7 @@ func.func @rows(%x: !h) -> !h {
 // CHECK-LABEL: func.func @negative
 // CHECK: spyre.topkvalue (d0 = 3, d1 = 128, d2 = 64)
 // CHECK: spyre.exp (d0 = 64 / 16, d1 = 128 / 2)
-// CHECK: spyre.exp (d0 = 64, d1 = 128)
+// CHECK: spyre.exp (d0 = 64 / 1, d1 = 128)
 func.func @negative(%x: !h) -> (!t, !h, !h) {
   %0 = spyre.topkvalue (d0 = 3, d1 = 128, d2 = 64) ins(%x[d2, d1]) -> [d0, d1] : !h -> !t
   %1 = spyre.exp (d0 = 64 / 16, d1 = 128 / 2) ins(%x[d0, d1]) -> [d0, d1] : !h -> !h

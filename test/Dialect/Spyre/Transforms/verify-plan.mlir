@@ -181,3 +181,36 @@ func.func @gaps(%x: !h, %o: !h) {
   spyre.neg (d0 = 63, d1 = 64) ins(%a[d0, d1]) outs(%o[d0, d1]) : !h -> !h
   return
 }
+
+// -----
+
+!f = !spyre.buffer<16x64xf32, #spyre.layout<[2, 16, 32], order [0, 1], IEEE_FP32>, hbm>
+!h = !spyre.buffer<16x128xf16, #spyre.layout<[2, 16, 64], order [0, 1], SEN169_FP16>, hbm>
+!g = !spyre.buffer<8x128xf16, #spyre.layout<[2, 8, 64], order [0, 1], SEN169_FP16>, hbm>
+// The same memory under another type, read at other places than it is written.
+func.func @in_place_through_an_alias(%x: !f, %o: !g) {
+  // expected-note @+1 {{bytes 0..4096 are taken here}}
+  %a = spyre.alloc pool(0) : !f
+  %b = spyre.reinterpret %a : !f to !h
+  // expected-error @+1 {{L3-2: bytes 0..2048 overlap a buffer that lives at the same time}}
+  %c = spyre.alloc pool(0) : !g
+  spyre.neg (d0 = 16, d1 = 64) ins(%x[d0, d1]) outs(%a[d0, d1]) : !f -> !f
+  spyre.identity (d0 = 8 / 8, d1 = 128) ins(%b[d0 + 8, d1]) outs(%c[d0, d1]) : !h -> !g
+  spyre.identity (d0 = 8, d1 = 128) ins(%c[d0, d1]) outs(%o[d0, d1]) : !g -> !g
+  return
+}
+
+// -----
+
+!h = !spyre.buffer<16x64xf16, #spyre.layout<[1, 16, 64], order [0, 1], SEN169_FP16>, hbm>
+// Each core reads what the next one overwrites; parts that do not meet are no harm.
+func.func @races(%x: !h, %o: !h) {
+  %a = spyre.alloc pool(0) : !h
+  spyre.neg (d0 = 16, d1 = 64) ins(%x[d0, d1]) outs(%a[d0, d1]) : !h -> !h
+  spyre.neg (d0 = 8 / 8, d1 = 64) ins(%a[d0, d1]) outs(%a[d0 + 8, d1]) : !h -> !h
+  spyre.abs (d0 = 16 / 4, d1 = 64) ins(%a[d0, d1]) outs(%a[d0, d1]) : !h -> !h
+  // expected-error @+1 {{L3-9: core 0 reads in input #0 what core 1 overwrites, in no order}}
+  spyre.identity (d0 = 15 / 15, d1 = 64) ins(%a[d0 + 1, d1]) outs(%a[d0, d1]) : !h -> !h
+  spyre.neg (d0 = 16, d1 = 64) ins(%a[d0, d1]) outs(%o[d0, d1]) : !h -> !h
+  return
+}

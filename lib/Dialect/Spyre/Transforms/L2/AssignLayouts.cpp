@@ -709,14 +709,15 @@ LogicalResult LayoutAssigner::run() {
     if (type && type.hasStaticShape() && getDeviceFormat(type.getElementType())) {
       if (!isLargerThan(type.getShape(), kMaxElements))
         return true;
-      at->emitError() << "a value of type " << type << " has more than " << kMaxElements
-                      << " elements";
+      emitError(at->getLoc()) << "a value of type " << type << " has more than " << kMaxElements
+                              << " elements";
       return false;
     }
-    at->emitError() << "a value of type " << value.getType()
-                    << " has no device layout and is not supported; shapes must be static and the "
-                       "element type one of "
-                       "the device's";
+    emitError(at->getLoc())
+        << "a value of type " << value.getType()
+        << " has no device layout and is not supported; shapes must be static and the "
+           "element type one of "
+           "the device's";
     return false;
   };
   for (Operation &op : llvm::make_early_inc_range(func.getBody().front()))

@@ -49,7 +49,8 @@ public:
 private:
   InFlightDiagnostic report(Operation *op, StringRef rule) {
     ok = false;
-    return op->emitError() << rule << ": ";
+    // Not Operation::emitError(), which may print all of a function.
+    return emitError(op->getLoc()) << rule << ": ";
   }
 
   void checkValue(Value value, Operation *at) {

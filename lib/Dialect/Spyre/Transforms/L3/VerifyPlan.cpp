@@ -45,6 +45,7 @@ public:
     func.walk([&](DeviceOpInterface op) { checkOp(op); });
     if (ok) {
       checkLX();
+      func.walk([&](DeviceOpInterface op) { checkRace(op); });
       for (const UninitialisedRead &read : findUninitialisedReads(func, lives, model)) {
         InFlightDiagnostic diag = report(read.access.op, "L3-8") << "input #" << read.access.operand
                                                                  << " is read before it is written";
@@ -58,7 +59,8 @@ public:
 private:
   InFlightDiagnostic report(Operation *op, StringRef rule) {
     ok = false;
-    return op->emitError() << rule << ": ";
+    // Not Operation::emitError(), which may print all of a function.
+    return emitError(op->getLoc()) << rule << ": ";
   }
 
   void checkPlacement(AllocOp alloc) {
@@ -91,7 +93,7 @@ private:
       if (!loop->isProperAncestor(earlier) || !loop->isProperAncestor(later))
         return false;
     for (auto [i, input] : llvm::enumerate(op.getInputs()))
-      if (input == earlier.getBuffer() && !canBeInPlace(op, i))
+      if (getRootBuffer(input) == earlier.getBuffer() && !canBeInPlace(op, i))
         return false;
     return true;
   }
@@ -157,6 +159,52 @@ private:
       if (span > device.getSpanLimitInBytes())
         report(op, "L3-7") << "operand #" << i << " spans " << span
                            << " bytes on one core; a core reaches " << device.getSpanLimitInBytes();
+    }
+  }
+
+  /// Cores run at their own pace: what one writes no other may read in the same operation, and
+  /// no core what it has overwritten.
+  void checkRace(DeviceOpInterface op) {
+    const PlannedOp *planned = model.get(op);
+    Value written = getRootBuffer(op.getDestination());
+    if (!planned || !planned->spread || llvm::is_contained(op.getExtents(), 0))
+      return;
+    const layout::Access &write = planned->accesses.back();
+    for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+      const layout::Access &read = planned->accesses[i];
+      // Elements of two widths (reinterpret) have no coordinates in common.
+      if (getRootBuffer(input) != written || input != op.getDestination() || read == write)
+        continue;
+      // Where loops move both alike, they are as far from each other at the first iteration as
+      // ever; else all that they meet counts.
+      auto getSteps = [](const layout::Access &access) {
+        std::vector<std::vector<layout::Digit>> steps;
+        for (const layout::IndexExpr &expr : access.map.results) {
+          steps.emplace_back(expr.digits);
+          llvm::erase_if(steps.back(), [&](const layout::Digit &digit) {
+            return access.getAxis(digit.input) == layout::Axis::Point;
+          });
+        }
+        return steps;
+      };
+      bool moveTogether = getSteps(read) == getSteps(write);
+      auto getRegion = [&](const layout::Access &access, int64_t core) {
+        std::vector<int64_t> start(access.getNumTimes(), 0);
+        return moveTogether ? access.getRegion(*planned->spread, core, start)
+                            : access.getRegion(*planned->spread, core);
+      };
+      std::vector<layout::Region> reads, writes;
+      for (int64_t core = 0; core < planned->spread->numCores; ++core) {
+        reads.push_back(*getRegion(read, core));
+        writes.push_back(*getRegion(write, core));
+      }
+      for (auto [core, region] : llvm::enumerate(reads))
+        for (auto [other, target] : llvm::enumerate(writes))
+          if (!region.isEmpty() && !target.isEmpty() && region.intersects(target)) {
+            report(op, "L3-9") << "core " << core << " reads in input #" << i << " what core "
+                               << other << " overwrites, in no order";
+            return;
+          }
     }
   }
 

@@ -118,7 +118,8 @@ def SpyreVerifyPlan : Pass<"spyre-verify-plan", "::mlir::func::FuncOp"> {
     evenly, in sticks where the dim is in a stick (L3-4), at most one reduced dim
     is cut (L3-5); a core reads in LX only what it holds (L3-6); an operand's span
     on a core is within the limit (L3-7); nothing is read before it is written
-    (L3-8). All violations are reported, each with its number; notes point at the other
+    (L3-8); an operation that writes where it reads does so element by element, or reads
+    nothing of what it overwrites (L3-9). All violations are reported, each with its number; notes point at the other
     side.
 
     ```mlir
