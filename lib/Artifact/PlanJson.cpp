@@ -52,6 +52,8 @@ public:
         size.position = entry.at("position").getInt(0, plan.numArguments);
         size.granularity = entry.at("granularity").getInt(1, kMaxSize);
         size.maxValue = entry.at("max").getInt(1, kMaxSize);
+        if (std::optional<Cursor> least = entry.find("min"))
+          size.minValue = least->getInt(1, size.maxValue);
         if (size.granularity >= 1 && size.maxValue % size.granularity != 0)
           entry.fail("the granularity does not divide the largest value");
         plan.sizes.push_back(std::move(size));
@@ -68,11 +70,36 @@ private:
         continue;
       }
       Loop loop;
-      loop.count = count->getInt(0, kMaxSize);
+      loop.count = readCount(*count);
       // The parser limits the nesting, so the recursion ends.
       readSteps(entry.at("body"), numLoops + 1, loop.body);
       steps.push_back({std::move(loop)});
     }
+  }
+
+  /// A number, or {"plus": 63, "sizes": [{"size": 0, "times": 1}], "per": 64}.
+  TripCount readCount(const Cursor &entry) {
+    if (!entry.isObject())
+      return entry.getInt(0, kMaxSize);
+    TripCount count;
+    if (std::optional<Cursor> constant = entry.find("plus"))
+      count.constant = constant->getInt(-kMaxSize, kMaxSize);
+    if (std::optional<Cursor> divisor = entry.find("per"))
+      count.divisor = divisor->getInt(1, kMaxSize);
+    // Bounded so that no sum overflows.
+    constexpr int64_t kMaxFactor = int64_t(1) << 12, kMaxTerms = 4;
+    for (const Cursor &term : entry.at("sizes").elements()) {
+      int64_t size = term.at("size").getInt(0, static_cast<int64_t>(plan.sizes.size()) - 1);
+      int64_t factor = 1;
+      if (std::optional<Cursor> times = term.find("times"))
+        factor = times->getInt(-kMaxFactor, kMaxFactor);
+      count.terms.emplace_back(size, factor);
+      if (count.terms.size() > kMaxTerms) {
+        term.fail("more than " + std::to_string(kMaxTerms) + " sizes");
+        break;
+      }
+    }
+    return count;
   }
 
   Launch readLaunch(const Cursor &entry, size_t numLoops) {
@@ -165,12 +192,50 @@ void writeLaunch(const Launch &launch, json::Writer &w) {
   w.endArray();
 }
 
+void writeCount(const TripCount &count, json::Writer &w) {
+  if (count.isConstant() && count.divisor == 1) {
+    w.field("loop", count.constant);
+    return;
+  }
+  w.key("loop");
+  w.beginObject();
+  if (count.constant != 0)
+    w.field("plus", count.constant);
+  w.key("sizes");
+  w.beginArray();
+  for (auto [size, factor] : count.terms) {
+    w.beginObject();
+    w.field("size", size);
+    if (factor != 1)
+      w.field("times", factor);
+    w.endObject();
+  }
+  w.endArray();
+  if (count.divisor != 1)
+    w.field("per", count.divisor);
+  w.endObject();
+}
+
+/// Whether version 1 can say it.
+bool isOfVersion1(const std::vector<Step> &steps) {
+  return std::all_of(steps.begin(), steps.end(), [](const Step &step) {
+    const auto *loop = std::get_if<Loop>(&step.content);
+    return !loop ||
+           (loop->count.isConstant() && loop->count.divisor == 1 && isOfVersion1(loop->body));
+  });
+}
+bool isOfVersion1(const Plan &plan) {
+  return isOfVersion1(plan.steps) &&
+         std::all_of(plan.sizes.begin(), plan.sizes.end(),
+                     [](const SizeParameter &size) { return size.minValue == 1; });
+}
+
 void writeSteps(const std::vector<Step> &steps, json::Writer &w) {
   w.beginArray();
   for (const Step &step : steps) {
     w.beginObject();
     if (const auto *loop = std::get_if<Loop>(&step.content)) {
-      w.field("loop", loop->count);
+      writeCount(loop->count, w);
       w.key("body");
       writeSteps(loop->body, w);
     } else {
@@ -374,6 +439,13 @@ void readNeutralSpec(const Cursor &root, LaunchSpec &spec) {
 
 } // namespace
 
+int64_t TripCount::evaluate(const std::vector<int64_t> &sizes) const {
+  int64_t sum = constant;
+  for (auto [size, factor] : terms)
+    sum += factor * sizes[static_cast<size_t>(size)];
+  return sum <= 0 ? 0 : (sum - 1) / divisor + 1;
+}
+
 std::variant<Plan, FileError> readPlan(std::string_view json) {
   return readDocument<Plan>(json,
                             [](const Cursor &root, Plan &plan) { PlanReader(plan).read(root); });
@@ -382,7 +454,7 @@ std::variant<Plan, FileError> readPlan(std::string_view json) {
 void writePlan(const Plan &plan, std::ostream &os, bool pretty) {
   json::Writer w(os, pretty);
   w.beginObject();
-  w.field("version", Plan::kVersion);
+  w.field("version", isOfVersion1(plan) ? int64_t(1) : Plan::kVersion);
   w.field("name", plan.name);
   w.field("arguments", plan.numArguments);
   w.field("pool", plan.hasPool);
@@ -395,6 +467,8 @@ void writePlan(const Plan &plan, std::ostream &os, bool pretty) {
       w.field("name", size.name);
       w.field("position", size.position);
       w.field("granularity", size.granularity);
+      if (size.minValue != 1)
+        w.field("min", size.minValue);
       w.field("max", size.maxValue);
       w.endObject();
     }

@@ -189,6 +189,13 @@ bool spyre::isTailSufficient(TailState have, TailState need) {
          (need == TailState::Finite && have == TailState::Zero);
 }
 
+bool spyre::areContractionTailsSufficient(const OpFuncInfo &info, TailState x, TailState y) {
+  assert(info.category == OpCategory::Batchmatmul && "not a contraction");
+  TailState first = info.requiredTails[0], second = info.requiredTails[1];
+  return (isTailSufficient(x, first) && isTailSufficient(y, second)) ||
+         (isTailSufficient(x, second) && isTailSufficient(y, first));
+}
+
 TailState spyre::joinTails(TailState a, TailState b) {
   if (a == b)
     return a;

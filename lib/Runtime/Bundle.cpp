@@ -199,10 +199,12 @@ std::optional<Error> spyre::runtime::setSizes(Bundle &bundle, const std::vector<
     return Error{bundle.directory + ": " + std::to_string(values.size()) +
                  " sizes given, it takes " + std::to_string(sizes.size())};
   for (size_t i = 0; i < sizes.size(); ++i)
-    if (values[i] < 1 || values[i] > sizes[i].maxValue || values[i] % sizes[i].granularity != 0)
+    if (values[i] < sizes[i].minValue || values[i] > sizes[i].maxValue ||
+        values[i] % sizes[i].granularity != 0)
       return Error{bundle.directory + ": " + sizes[i].name + " is " + std::to_string(values[i]) +
-                   "; it is a multiple of " + std::to_string(sizes[i].granularity) + " up to " +
-                   std::to_string(sizes[i].maxValue)};
+                   "; it is a multiple of " + std::to_string(sizes[i].granularity) +
+                   (sizes[i].minValue > 1 ? " from " + std::to_string(sizes[i].minValue) : "") +
+                   " up to " + std::to_string(sizes[i].maxValue)};
   bundle.sizes = values;
   std::map<std::pair<std::string, std::string>, int64_t> seen;
   return resize(bundle, bundle.plan.steps, seen);

@@ -216,7 +216,7 @@ std::optional<Error> Runtime::runSteps(const Bundle &bundle, const std::vector<S
       if (auto error = flush())
         return error;
       loopVariables.push_back(0);
-      for (int64_t i = 0; i < loop->count; ++i) {
+      for (int64_t i = 0, e = loop->count.evaluate(bundle.sizes); i < e; ++i) {
         loopVariables.back() = i;
         if (auto error = runSteps(bundle, loop->body, arguments, pool, loopVariables, kept))
           return error;

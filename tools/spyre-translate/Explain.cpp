@@ -370,9 +370,9 @@ void explainSteps(const std::vector<artifact::Step> &steps,
                   const std::string &indent, int64_t runs, unsigned depth, Totals &totals) {
   for (const artifact::Step &step : steps) {
     if (const auto *loop = std::get_if<artifact::Loop>(&step.content)) {
-      os << indent << "loop " << depth << ", " << loop->count << " times:\n";
-      explainSteps(loop->body, descriptors, os, indent + "  ", runs * loop->count, depth + 1,
-                   totals);
+      os << indent << "loop " << depth << ", " << loop->count.constant << " times:\n";
+      explainSteps(loop->body, descriptors, os, indent + "  ", runs * loop->count.constant,
+                   depth + 1, totals);
       continue;
     }
     const auto &launch = std::get<artifact::Launch>(step.content);

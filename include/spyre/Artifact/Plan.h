@@ -50,9 +50,24 @@ struct Launch {
 
 struct Step;
 
+/// How often a loop runs: a number, or what sizes that the launch tells make of it,
+/// ceil((constant + sum of factor * size) / divisor); not at all if that is negative.
+struct TripCount {
+  TripCount(int64_t constant = 0) : constant(constant) {}
+
+  int64_t constant;
+  std::vector<std::pair<int64_t, int64_t>> terms; ///< (number of the size, factor)
+  int64_t divisor = 1;
+  bool operator==(const TripCount &) const = default;
+
+  bool isConstant() const { return terms.empty(); }
+  /// With \p sizes for the plan's size parameters.
+  int64_t evaluate(const std::vector<int64_t> &sizes) const;
+};
+
 /// A loop: its body runs \c count times, variable 0, 1, ...
 struct Loop {
-  int64_t count = 0;
+  TripCount count;
   std::vector<Step> body;
 };
 
@@ -60,15 +75,18 @@ struct Step {
   std::variant<Launch, Loop> content;
 };
 
-/// A parameter that is the size of a symbolic dim: a multiple of the granularity.
+/// A parameter that is the size of a symbolic dim: a multiple of the granularity, between
+/// bounds.
 struct SizeParameter {
   std::string name;
   int64_t position = 0; ///< addresses, without the pool, that stand before it
-  int64_t granularity = 1, maxValue = 1;
+  int64_t granularity = 1, minValue = 1, maxValue = 1;
 };
 
 struct Plan {
-  static constexpr int64_t kVersion = 1;
+  /// The newest that is read. A plan is written as version 1 if that can say it: without
+  /// smallest sizes and trip counts that depend on sizes.
+  static constexpr int64_t kVersion = 2;
   std::string name;         ///< the function's name
   int64_t numArguments = 0; ///< parameters that are addresses, without the pool
   std::vector<SizeParameter> sizes;

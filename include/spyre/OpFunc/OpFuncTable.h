@@ -242,6 +242,9 @@ struct TailOperand {
 TailState getProducedTail(const OpFuncInfo &info, std::span<const TailOperand> inputs);
 /// True if a value whose tail is \p have serves where \p need is required.
 bool isTailSufficient(TailState have, TailState need);
+/// True if a contraction \p info whose operands have tails \p x and \p y along the reduced dim
+/// is right: what its required tails say, of either operand, as zero times finite is zero.
+bool areContractionTailsSufficient(const OpFuncInfo &info, TailState x, TailState y);
 /// The state of a value written by several: the strongest that all imply.
 TailState joinTails(TailState a, TailState b);
 

@@ -60,7 +60,8 @@ void BundleBuilder::makeLoopBounds(const std::vector<artifact::Step> &steps) {
         zero = constant(0);
         one = constant(1);
       }
-      bounds.push_back(constant(loop->count));
+      assert(loop->count.isConstant() && "the emission makes no other loops");
+      bounds.push_back(constant(loop->count.constant));
       makeLoopBounds(loop->body);
     }
 }

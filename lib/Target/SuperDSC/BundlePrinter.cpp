@@ -135,7 +135,8 @@ void BundlePrinter::collect(const artifact::Launch &launch) {
 void BundlePrinter::collect(const std::vector<artifact::Step> &steps) {
   for (const artifact::Step &step : steps) {
     if (const auto *loop = std::get_if<artifact::Loop>(&step.content)) {
-      loopBounds.push_back(loop->count);
+      assert(loop->count.isConstant() && "no reader or emission makes other loops");
+      loopBounds.push_back(loop->count.constant);
       collect(loop->body);
     } else {
       collect(std::get<artifact::Launch>(step.content));

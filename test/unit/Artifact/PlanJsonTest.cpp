@@ -63,6 +63,45 @@ TEST(PlanJson, RoundTrips) {
   EXPECT_EQ(json::parse(toText(plan, true)), json::parse(kPlan));
 }
 
+TEST(PlanJson, TripCountsThatSizesMake) {
+  const std::string text =
+      R"({"version":2,"name":"f","arguments":1,"pool":false,"pool_bytes":0,"sizes":[)"
+      R"({"name":"size0","position":1,"granularity":64,"min":128,"max":4096}],"steps":[)"
+      R"({"loop":{"plus":-64,"sizes":[{"size":0,"times":2}],"per":128},"body":[]},)"
+      R"({"loop":{"sizes":[{"size":0}]},"body":[]}]})";
+  auto result = readPlan(text);
+  ASSERT_EQ(getError(result), "");
+  const Plan &plan = std::get<Plan>(result);
+  EXPECT_EQ(plan.sizes[0].minValue, 128);
+  const TripCount &count = std::get<Loop>(plan.steps[0].content).count;
+  EXPECT_FALSE(count.isConstant());
+  EXPECT_EQ(count.evaluate({128}), 2); // (256 - 64) / 128, rounded up
+  EXPECT_EQ(count.evaluate({192}), 3);
+  EXPECT_EQ(count.evaluate({0}), 0);
+  EXPECT_EQ(std::get<Loop>(plan.steps[1].content).count.evaluate({192}), 192);
+  EXPECT_EQ(toText(plan), text);
+  // What the first version can say is written as one.
+  EXPECT_NE(toText(std::get<Plan>(readPlan(kPlan))).find("\"version\":1"), std::string::npos);
+}
+
+TEST(PlanJson, WrongTripCounts) {
+  auto getMistake = [](const std::string &loop) {
+    return getError(
+        readPlan(R"({"version":2,"name":"f","arguments":1,"pool":false,"pool_bytes":0,"sizes":[)"
+                 R"({"name":"size0","position":1,"granularity":64,"max":4096}],"steps":[{"loop":)" +
+                 loop + R"(,"body":[]}]})"));
+  };
+  EXPECT_EQ(getMistake("3"), "");
+  EXPECT_NE(getMistake(R"({"sizes":[{"size":1}]})"), "");
+  EXPECT_NE(getMistake(R"({"sizes":[{"size":0}],"per":0})"), "");
+  EXPECT_NE(getMistake(R"({"sizes":[{"size":0,"times":1000000}]})"), "");
+  EXPECT_NE(getMistake(R"({"plus":3})"), "");
+  std::string many = R"({"size":0})";
+  for (int i = 0; i < 5; ++i)
+    many += R"(,{"size":0})";
+  EXPECT_NE(getMistake(R"({"sizes":[)" + many + "]}"), "");
+}
+
 TEST(PlanJson, SizesOfSymbolicDims) {
   const std::string text =
       R"({"version":1,"name":"f","arguments":1,"pool":false,"pool_bytes":0,"sizes":[)"

@@ -351,6 +351,15 @@ std::vector<Fault> getCatalogue() {
       {"one iteration too many", makeLoop,
        [](FaultProgram &p) { std::get<Loop>(p.bundle.plan.steps[0].content).count = 5; },
        "out-of-bounds", "sdsc_0.json (exp), iteration 4", "Tensor0", 0, 0, 32768},
+      {"one iteration too many, as a size says", makeLoop,
+       [](FaultProgram &p) {
+         TripCount count;
+         count.terms = {{0, 1}};
+         std::get<Loop>(p.bundle.plan.steps[0].content).count = count;
+         p.bundle.plan.sizes.push_back({"n", 0, 1, 1, 5});
+         p.bundle.sizes = {5};
+       },
+       "out-of-bounds", "sdsc_0.json (exp), iteration 4", "Tensor0", 0, 0, 32768},
       {"row number after the end", makeGather,
        [](FaultProgram &p) { reinterpret_cast<int32_t *>(p.arrays[0].data.data())[9] = 50; },
        "out-of-bounds", "sdsc_0.json (identity)", "Tensor1", 0, 1, 50 * 128},

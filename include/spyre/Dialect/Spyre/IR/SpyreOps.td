@@ -38,6 +38,7 @@ class Spyre_DeviceExample<OpFunc f> {
                       Spyre_ElementType<form.outputFormat>.type);
   string space = !cond(!eq(f.stickRule, "TopK") : "(d0 = 4, d1 = 128, d2 = 64)",
                        !eq(f.category, "Batchmatmul") : "(d0 = 32, d1 = 128, d2 = 256)",
+                       !eq(f.opFuncName, "layernormscale") : "(d0 = 32)",
                        true : "(d0 = 32, d1 = 128)");
   // Map and type of input i, and of the result.
   list<string> maps = !cond(

@@ -389,10 +389,7 @@ void LayoutAssigner::makeContractionTailsFit(DeviceOpInterface op, unsigned k) {
     return copies.getTails().getTail(op.getInputs()[input], op.getInputMap(input), k,
                                      op.getExtents());
   };
-  auto finite = [](::spyre::TailState state) {
-    return ::spyre::isTailSufficient(state, ::spyre::TailState::Finite);
-  };
-  if (!finite(tail(0)))
+  if (!::spyre::isTailSufficient(tail(0), op.getInfo().requiredTails[0]))
     makePart(op, 0, k, /*zeroTail=*/true);
   // Rows of zeros behind the second operand, unless it has them.
   for (auto [dim, result] : llvm::enumerate(op.getInputMap(1).getResults())) {
@@ -404,9 +401,7 @@ void LayoutAssigner::makeContractionTailsFit(DeviceOpInterface op, unsigned k) {
     int64_t start = succeeded(index) ? index->results[dim].constant : 0;
     bool hasRows =
         inMemory - start >= static_cast<int64_t>(llvm::alignTo(op.getExtents()[k], elements));
-    ::spyre::TailState x = tail(0), w = tail(1);
-    auto zero = [](::spyre::TailState state) { return state == ::spyre::TailState::Zero; };
-    if (hasRows && ((zero(x) && finite(w)) || (finite(x) && zero(w))))
+    if (hasRows && ::spyre::areContractionTailsSufficient(op.getInfo(), tail(0), tail(1)))
       return;
     bool isWhole = result == builder.getAffineDimExpr(k) && op.getExtents()[k] == getShape(y)[dim];
     if (!isWhole) {

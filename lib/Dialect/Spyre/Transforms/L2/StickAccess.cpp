@@ -361,14 +361,15 @@ StickAccess mlir::spyre::checkSticks(DeviceOpInterface op) {
   if (std::string why = checkAlignment(op, ranges); !why.empty())
     return fail(why);
 
-  if (isReduction(op)) {
+  const ::spyre::StickRule rule = op.getInfo().stickRule;
+  if (rule == ::spyre::StickRule::StickReduction || rule == ::spyre::StickRule::NonStickReduction) {
     llvm::SmallBitVector read = getUsedDims(op.getInputMap(0));
     for (unsigned d = 0; d < op.getNumDims(); ++d)
       if (op.getExtents()[d] > 1 && !read[d])
         return fail("input #0 has no dim d" + std::to_string(d) +
                     ", which the reduction runs over; it has to be repeated in memory");
   }
-  if (isMatmul(op)) {
+  if (rule == ::spyre::StickRule::Matmul || rule == ::spyre::StickRule::Matmul8) {
     MatmulDims dims = getMatmulDims(op);
     auto is = [&](const StickAccess &access, ArrayRef<unsigned> among) {
       return access.kind == StickAccess::Lane0 || llvm::is_contained(among, access.dim);
@@ -382,7 +383,7 @@ StickAccess mlir::spyre::checkSticks(DeviceOpInterface op) {
     whole = output;
     return whole;
   }
-  if (isRestickify(op)) {
+  if (rule == ::spyre::StickRule::Restickify) {
     // One dim leaves the stick, another enters it; either may be a unit dim.
     return output;
   }
@@ -399,6 +400,11 @@ StickAccess mlir::spyre::checkSticks(DeviceOpInterface op) {
   }
   if (whole.kind != StickAccess::Dim)
     return whole;
+  if (rule == ::spyre::StickRule::TopK)
+    for (unsigned i : {0u, numInputs})
+      if (!getUsedDims(op.getMap(i))[whole.dim])
+        return fail("d" + std::to_string(whole.dim) +
+                    ", along which the operation sorts, lies in a stick");
   for (unsigned i = 0; i <= numInputs; ++i) {
     if (accesses[i].kind == StickAccess::Dim || !getUsedDims(op.getMap(i))[whole.dim])
       continue;

@@ -119,11 +119,7 @@ private:
     // Zero times finite is zero; anything else would show.
     ::spyre::TailState x = tails.getTail(op.getInputs()[0], op.getInputMap(0), k, op.getExtents()),
                        w = tails.getTail(y, op.getInputMap(1), k, op.getExtents());
-    auto finite = [](::spyre::TailState state) {
-      return ::spyre::isTailSufficient(state, ::spyre::TailState::Finite);
-    };
-    auto zero = [](::spyre::TailState state) { return state == ::spyre::TailState::Zero; };
-    if (!((zero(x) && finite(w)) || (finite(x) && zero(w))))
+    if (!::spyre::areContractionTailsSufficient(op.getInfo(), x, w))
       report(op, "L2-2") << "the contraction dim d" << k << " of extent " << extent
                          << " is padded to " << llvm::alignTo(extent, elements)
                          << "; one input's padding must be zero and the other's finite, but they "
