@@ -80,7 +80,7 @@ struct Step {
 struct SizeParameter {
   std::string name;
   int64_t position = 0; ///< addresses, without the pool, that stand before it
-  int64_t granularity = 1, minValue = 1, maxValue = 1;
+  int64_t granularity = 1, maxValue = 1, minValue = 1;
 };
 
 struct Plan {

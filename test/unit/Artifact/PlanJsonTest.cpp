@@ -138,8 +138,8 @@ TEST(PlanJson, ErrorsSayWhereAndWhat) {
     change(document);
     EXPECT_EQ(getError(readPlan(document.dump())), expected);
   };
-  check([](json &d) { d["version"] = 2; },
-        "/version: version 2 is newer than the newest that this build reads, 1");
+  check([](json &d) { d["version"] = 3; },
+        "/version: version 3 is newer than the newest that this build reads, 2");
   check([](json &d) { d.erase("steps"); }, "/: missing field \"steps\"");
   check([](json &d) { d["steps"][0]["launch"] = "../sdsc_0.json"; },
         "/steps/0/launch: \"../sdsc_0.json\" is no file name inside the bundle directory");

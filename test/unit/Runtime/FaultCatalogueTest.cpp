@@ -356,7 +356,7 @@ std::vector<Fault> getCatalogue() {
          TripCount count;
          count.terms = {{0, 1}};
          std::get<Loop>(p.bundle.plan.steps[0].content).count = count;
-         p.bundle.plan.sizes.push_back({"n", 0, 1, 1, 5});
+         p.bundle.plan.sizes.push_back({"n", 0, 1, 5, 1});
          p.bundle.sizes = {5};
        },
        "out-of-bounds", "sdsc_0.json (exp), iteration 4", "Tensor0", 0, 0, 32768},
