@@ -27,6 +27,7 @@ from . import opcalls
 from .opcalls import DTYPES, Skip, Unclear
 
 LOOKED_AT = 12  # samples of which some are chosen: generators may give thousands
+NAMED = {**DTYPES, "bool": torch.bool}
 BITS = {torch.float16: 10, torch.bfloat16: 8}  # of a significand that the device's format holds
 
 
@@ -47,7 +48,7 @@ def database():
 
 def names(dtype):
     """Operations that PyTorch has for a dtype on the CPU."""
-    return [name for name, info in database().items() if DTYPES[dtype] in info.supported_dtypes("cpu")]
+    return [name for name, info in database().items() if NAMED[dtype] in info.supported_dtypes("cpu")]
 
 
 def samples(name, dtype, seed):
@@ -58,7 +59,7 @@ def samples(name, dtype, seed):
     torch.manual_seed(number)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        yield from itertools.islice(database()[name].sample_inputs("cpu", DTYPES[dtype]), LOOKED_AT)
+        yield from itertools.islice(database()[name].sample_inputs("cpu", NAMED[dtype]), LOOKED_AT)
 
 
 def choose(name, dtype, seed, count):
