@@ -99,7 +99,8 @@ private:
         break;
       }
     }
-    return count;
+    // Without sizes it is a number.
+    return count.isConstant() ? TripCount(count.evaluate({})) : count;
   }
 
   Launch readLaunch(const Cursor &entry, size_t numLoops) {
@@ -193,7 +194,7 @@ void writeLaunch(const Launch &launch, json::Writer &w) {
 }
 
 void writeCount(const TripCount &count, json::Writer &w) {
-  if (count.isConstant() && count.divisor == 1) {
+  if (count.isConstant()) {
     w.field("loop", count.constant);
     return;
   }
@@ -220,8 +221,7 @@ void writeCount(const TripCount &count, json::Writer &w) {
 bool isOfVersion1(const std::vector<Step> &steps) {
   return std::all_of(steps.begin(), steps.end(), [](const Step &step) {
     const auto *loop = std::get_if<Loop>(&step.content);
-    return !loop ||
-           (loop->count.isConstant() && loop->count.divisor == 1 && isOfVersion1(loop->body));
+    return !loop || (loop->count.isConstant() && isOfVersion1(loop->body));
   });
 }
 bool isOfVersion1(const Plan &plan) {

@@ -517,16 +517,11 @@ LogicalResult Compilation::lowerWithHost() {
     std::vector<mlir::spyre::Refusal> refusals;
     for (const Diagnostic &diagnostic : said)
       llvm::append_range(refusals, mlir::spyre::getRefusals(diagnostic));
-    bool again = !lowered && isSplit &&
-                 (isIdle ? choice.markAll("moves data that are on the host")
-                         : choice.learn(refusals, failedParts));
-    // What the host may not have is moved by the device.
-    mayBeIdle &= !isIdle;
-    if (!again && isIdle) {
-      isIdle = false;
-      again = true;
-    }
-    if (!again) {
+    if (std::exchange(isIdle, false)) {
+      // What the host may not have is moved by the device: nobody asks again.
+      choice.markAll("moves data that are on the host");
+      mayBeIdle = false;
+    } else if (lowered || !isSplit || !choice.learn(refusals, failedParts)) {
       for (Diagnostic &diagnostic : said)
         context.getDiagEngine().emit(std::move(diagnostic));
       return success(lowered);

@@ -102,11 +102,9 @@ bool HostChoice::mark(int64_t number, StringRef reason) {
   return true;
 }
 
-bool HostChoice::markAll(StringRef reason) {
-  bool isNew = false;
+void HostChoice::markAll(StringRef reason) {
   for (size_t number = 0; number < operations.size(); ++number)
-    isNew |= mark(static_cast<int64_t>(number), reason);
-  return isNew;
+    mark(static_cast<int64_t>(number), reason);
 }
 
 /// Calls \p fn with what reads \p op, in lists as well.

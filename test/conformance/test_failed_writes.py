@@ -20,6 +20,8 @@ import time
 import pytest
 from test_bad_input import BUNDLE, MODELS, run, tool
 
+from lib import harness
+
 SOFTMAX = MODELS / "softmax_32x256.mlir"
 KINDS = (
     "program",
@@ -137,7 +139,7 @@ def test_failed_write_keeps_what_was_there(kind, made, tmp_path):
 @pytest.mark.parametrize("kind", ["compile-stats", "sdsc-text", "outputs", "run-stats", "trace", "solve"])
 def test_devices_are_written_to_and_stay(kind, made, tmp_path):
     if not pathlib.Path("/dev/full").exists():
-        pytest.skip("this system has no /dev/full")
+        pytest.skip(harness.skip_reasons()["no-full-device"])
     done = run(*command_for(kind, made, "/dev/full", tmp_path))
     if done.returncode != 0 and "not supported" in done.stderr:
         pytest.skip(done.stderr.strip())
@@ -150,7 +152,7 @@ def test_devices_are_written_to_and_stay(kind, made, tmp_path):
 @pytest.mark.parametrize("action", ["--bundle-to-sdsc", "--explain"])
 def test_standard_output_that_is_full(action):
     if not pathlib.Path("/dev/full").exists():
-        pytest.skip("this system has no /dev/full")
+        pytest.skip(harness.skip_reasons()["no-full-device"])
     with open("/dev/full", "w") as full:
         done = subprocess.run([tool("spyre-translate"), action, BUNDLE], stdout=full, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr) == (1, "spyre-translate: error: cannot write to standard output\n")

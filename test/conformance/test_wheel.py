@@ -27,7 +27,7 @@ sys.path.insert(0, str(HERE))
 
 from lib.built import BUILD  # noqa: E402
 
-from lib import bare_root  # noqa: E402
+from lib import bare_root, harness  # noqa: E402
 
 ROOT = HERE.parents[1]
 PACKAGE = ROOT / "python" / "spyre_mlir"
@@ -141,7 +141,7 @@ def wheel(tmp_path_factory):
     done = subprocess.run([*map(str, command)], capture_output=True, text=True, env=env)
     said = done.stdout + done.stderr
     if done.returncode != 0 and not backend and "No matching distribution found for scikit-build-core" in said:
-        pytest.skip("scikit-build-core is not installed, and PyPI not within reach")
+        pytest.skip(harness.skip_reasons()["no-build-backend"])
     assert done.returncode == 0, said[-4000:]
     (made,) = (folder / "out").iterdir()
     print(f"\n{made.name}: {made.stat().st_size / 2**20:.1f} MiB")
@@ -214,9 +214,8 @@ def test_texts_compile_and_run(environment):
 
 
 def test_torch_models_compile_and_run(environment):
-    missing = [module for module in ("torch", "torch_mlir") if not is_there(module)]
-    if missing:
-        pytest.skip(f"{' and '.join(missing)} not installed: utils/install-deps.sh --torch")
+    if not all(is_there(module) for module in ("torch", "torch_mlir")):
+        pytest.skip(harness.skip_reasons()["no-torch"])
     sites = sites_of("numpy", "torch", "torch_mlir")
     run_installed(environment, TORCH, sites, sites)
 

@@ -48,8 +48,8 @@ public:
   bool learn(llvm::ArrayRef<mlir::spyre::Refusal> refusals,
              llvm::ArrayRef<mlir::ModuleOp> failedParts);
 
-  /// Marks all that the host may compute; false if nothing was left to mark.
-  bool markAll(llvm::StringRef reason);
+  /// Marks all that the host may compute.
+  void markAll(llvm::StringRef reason);
 
 private:
   bool mark(int64_t number, llvm::StringRef reason);

@@ -53,7 +53,6 @@ struct Spread {
   }
   /// The points of \p core, which may be none; nothing if the core is idle.
   std::optional<Region> getPoints(int64_t core) const;
-  bool isDivided() const { return numCores > 1; }
 };
 
 /// Dims in the order in which consecutive cores count their slices, fastest first
@@ -89,8 +88,6 @@ struct Access {
 
   /// The map from points alone at \p time, an iteration for every loop.
   IndexMap at(const std::vector<int64_t> &time) const;
-  /// At the first iteration of all loops.
-  IndexMap atStart() const { return at(std::vector<int64_t>(getNumTimes(), 0)); }
 
   /// What \p core of \p spread (of the points) touches at \p time, with what lies between
   /// the coordinates of a strided access; nothing if the core is idle.

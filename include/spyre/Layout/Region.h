@@ -39,7 +39,6 @@ public:
   /// Adds \p region. Boxes that continue one another become one.
   void add(Region region);
   bool contains(const Region &region) const;
-  bool isEmpty() const { return boxes.empty(); }
   const std::vector<Region> &getBoxes() const { return boxes; }
 
 private:

@@ -148,17 +148,14 @@ static NumberRange apply(StringRef name, ArrayRef<NumberRange> x) {
   return kAnything;
 }
 
-/// The reduction by \p combiner of all that \p op reads by input \p reduced, one result a point
-/// of which input \p result reads; null if it is something else.
-static DeviceOpInterface getReductionOf(DeviceOpInterface op, unsigned reduced, unsigned result,
-                                        ::spyre::Combiner combiner) {
-  auto reduction =
-      dyn_cast_or_null<DeviceOpInterface>(skipViews(op.getInputs()[result]).getDefiningOp());
-  if (!reduction || reduction.getInfo().category != ::spyre::OpCategory::Reduction ||
-      reduction.getInfo().combiner != combiner || !readsSame(op, reduced, reduction, 0) ||
-      !readsReduction(op, result, skipViews(op.getInputs()[result]), reduction))
-    return {};
-  return reduction;
+/// True if input \p result of \p op reads, at each point, what a \p Reduction makes of all that
+/// it reads by input \p reduced.
+template <typename Reduction>
+static bool readsReductionOf(DeviceOpInterface op, unsigned reduced, unsigned result) {
+  Value value = skipViews(op.getInputs()[result]);
+  Operation *reduction = value.getDefiningOp<Reduction>();
+  return reduction && readsSame(op, reduced, cast<DeviceOpInterface>(reduction), 0) &&
+         readsReduction(op, result, value, cast<DeviceOpInterface>(reduction));
 }
 
 /// True if \p a and \p b are one value, or made alike from one, a few operations back.
@@ -175,49 +172,25 @@ static bool computeSame(Value a, Value b, int depth = 6) {
 /// x times 1 / sqrt(c sum x^2 + epsilon) is at most 1 / sqrt(c): what a norm does. Nothing if
 /// input \p scale of \p product is no such factor.
 static std::optional<double> getNormBound(DeviceOpInterface product, unsigned scale) {
-  Value factor = skipViews(product.getInputs()[scale]);
-  auto root = factor.getDefiningOp<RsqrtOp>();
-  if (!root)
+  Value value = skipViews(product.getInputs()[scale]);
+  std::optional<InverseNorm> norm;
+  if (Operation *root = value.getDefiningOp())
+    norm = matchInverseNorm(root);
+  if (!norm || norm->factor <= 0 || !readsReduction(product, scale, value, norm->reduction))
     return std::nullopt;
-  Value mean = skipViews(root->getOperand(0));
-  if (auto shifted = mean.getDefiningOp<AddOp>()) {
-    unsigned number = getScalarConstant(skipViews(shifted->getOperand(0))) ? 0 : 1;
-    std::optional<double> epsilon = getScalarConstant(skipViews(shifted->getOperand(number)));
-    if (!epsilon || *epsilon < 0)
-      return std::nullopt;
-    mean = skipViews(shifted->getOperand(1 - number));
-  }
-  double scaling = 1;
-  if (auto scaled = mean.getDefiningOp<MulOp>())
-    if (std::optional<double> number = getScalarConstant(skipViews(scaled->getOperand(1)))) {
-      scaling = *number;
-      mean = skipViews(scaled->getOperand(0));
-    }
-  auto reduction = dyn_cast_or_null<DeviceOpInterface>(mean.getDefiningOp());
-  if (!reduction || reduction.getInfo().combiner != ::spyre::Combiner::Add ||
-      !readsReduction(product, scale, factor, reduction))
-    return std::nullopt;
-  auto square = skipViews(reduction.getInputs()[0]).getDefiningOp<MulOp>();
-  if (!square)
-    return std::nullopt;
-  auto squared = cast<DeviceOpInterface>(*square);
   // Exporters compute the centred value once for the variance and once for the result.
-  Read read = getRead(product, 1 - scale), own = getRead(squared, 0);
-  if (!readsSame(squared, 0, squared, 1) || read.map != own.map ||
-      product.getExtents() != squared.getExtents() || !computeSame(read.root, own.root))
+  Read read = getRead(product, 1 - scale), own = getRead(norm->square, 0);
+  if (read.map != own.map || product.getExtents() != norm->square.getExtents() ||
+      !computeSame(read.root, own.root))
     return std::nullopt;
-  if (DictionaryAttr constants = reduction.getConstantsAttr())
-    for (NamedAttribute constant : constants)
-      if (auto number = dyn_cast<FloatAttr>(constant.getValue()))
-        scaling *= number.getValueAsDouble();
-  return scaling > 0 ? std::optional<double>(1 / std::sqrt(scaling)) : std::nullopt;
+  return 1 / std::sqrt(norm->factor);
 }
 
 /// What intervals do not see, as operands depend on each other: \p range, or a smaller one.
 static NumberRange relate(DeviceOpInterface op, NumberRange range, ArrayRef<NumberRange> inputs) {
-  if (isa<SubOp>(op) && getReductionOf(op, 0, 1, ::spyre::Combiner::Maximum))
+  if (isa<SubOp>(op) && readsReductionOf<MaxOp>(op, 0, 1))
     range.high = std::min(range.high, 0.0); // x - max x
-  if (isa<RealdivOp>(op) && inputs[0].low >= 0 && getReductionOf(op, 0, 1, ::spyre::Combiner::Add))
+  if (isa<RealdivOp>(op) && inputs[0].low >= 0 && readsReductionOf<SumOp>(op, 0, 1))
     return {0, 1}; // x / sum x
   if (isa<MulOp>(op))
     for (unsigned scale : {0, 1})

@@ -47,6 +47,16 @@ bool readsReduction(DeviceOpInterface reader, unsigned i, Value value, DeviceOpI
 /// True if inputs \p i and \p j read the same elements at the same points.
 bool readsSame(DeviceOpInterface a, unsigned i, DeviceOpInterface b, unsigned j);
 
+/// 1 / sqrt(factor * sum x^2 + epsilon), as norms compute it, taken apart.
+struct InverseNorm {
+  DeviceOpInterface square, reduction;
+  Operation *scaled = nullptr;  ///< the product of the sum with a number, if there is one
+  Operation *shifted = nullptr; ///< the addition of epsilon, if there is one
+  double factor = 1, epsilon = 0;
+};
+/// What \p root computes; nothing if it is something else.
+std::optional<InverseNorm> matchInverseNorm(Operation *root);
+
 /// The f32 part of a function.
 class F32Region {
 public:

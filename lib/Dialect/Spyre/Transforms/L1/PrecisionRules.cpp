@@ -113,6 +113,41 @@ static bool matchSoftmax(F32Region &region, Operation *op) {
   return region.markClosed(order, "softmax");
 }
 
+std::optional<InverseNorm> mlir::spyre::matchInverseNorm(Operation *root) {
+  if (!isa<RsqrtOp>(root))
+    return std::nullopt;
+  InverseNorm norm;
+  Value value = root->getOperand(0);
+  norm.shifted = getDefining<AddOp>(value);
+  if (norm.shifted) {
+    unsigned number = getScalarConstant(skipViews(norm.shifted->getOperand(0))) ? 0 : 1;
+    std::optional<double> epsilon = getScalarConstant(skipViews(norm.shifted->getOperand(number)));
+    if (!epsilon || *epsilon < 0)
+      return std::nullopt;
+    norm.epsilon = *epsilon;
+    value = norm.shifted->getOperand(1 - number);
+  }
+  if (Operation *scaled = getDefining<MulOp>(value))
+    if (std::optional<double> number = getScalarConstant(skipViews(scaled->getOperand(1)))) {
+      norm.scaled = scaled;
+      norm.factor = *number;
+      value = scaled->getOperand(0);
+    }
+  norm.reduction = dyn_cast_or_null<DeviceOpInterface>(skipViews(value).getDefiningOp());
+  if (!norm.reduction || !isa<SumOp, MeanOp>(norm.reduction))
+    return std::nullopt;
+  norm.square =
+      dyn_cast_or_null<DeviceOpInterface>(getDefining<MulOp>(norm.reduction.getInputs()[0]));
+  if (!norm.square || !readsSame(norm.square, 0, norm.square, 1))
+    return std::nullopt;
+  // A mean's own factor.
+  if (DictionaryAttr constants = norm.reduction.getConstantsAttr())
+    for (NamedAttribute constant : constants)
+      if (auto number = dyn_cast<FloatAttr>(constant.getValue()))
+        norm.factor *= number.getValueAsDouble();
+  return norm;
+}
+
 // Rule "rms-norm": x * rsqrt(mean x^2 + eps) of a 16-bit x. Squares are not negative, so
 // nothing cancels: mean x^2 has a relative error of at most 2 u (square, mean), eps adds
 // one u, rsqrt halves what came before and adds one u, the product adds one: 3.5 u of
@@ -127,34 +162,18 @@ static bool matchRmsNorm(F32Region &region, Operation *op) {
            region.hasExactOperands(op) && region.markClosed({op}, "rms-norm");
   if (!isa<RsqrtOp>(op) || !isF32(op->getOperand(0)))
     return false;
-  Operation *shifted = getDefining<AddOp>(op->getOperand(0));
-  if (!shifted)
+  std::optional<InverseNorm> norm = matchInverseNorm(op);
+  if (!norm || !norm->shifted || norm->scaled || norm->epsilon < kSmallestEpsilon ||
+      !region.isExact(skipViews(norm->square->getOperand(0))))
     return false;
-  Operation *mean = nullptr;
-  std::optional<double> epsilon;
-  for (unsigned i = 0; i < 2; ++i) {
-    Operation *candidate = getDefining<MeanOp>(shifted->getOperand(i));
-    // The sum of one element is its mean; an exporter's division by 1 has gone.
-    if (Operation *sum = candidate ? nullptr : getDefining<SumOp>(shifted->getOperand(i)))
-      if (getTensorType(sum->getOperand(0)).getNumElements() ==
-          getTensorType(sum->getResult(0)).getNumElements())
-        candidate = sum;
-    if (candidate) {
-      mean = candidate;
-      epsilon = getScalarConstant(skipViews(shifted->getOperand(1 - i)));
-    }
-  }
-  Operation *square = mean ? getDefining<MulOp>(mean->getOperand(0)) : nullptr;
-  if (!square || !epsilon || *epsilon < kSmallestEpsilon)
+  // The sum of one element is its mean; an exporter's division by 1 has gone.
+  DeviceOpInterface squareOp = norm->square, meanOp = norm->reduction;
+  bool isMean = isa<MeanOp>(meanOp) || getTensorType(meanOp->getOperand(0)).getNumElements() ==
+                                           getTensorType(meanOp->getResult(0)).getNumElements();
+  if (!isMean)
     return false;
-  Value x = skipViews(square->getOperand(0));
-  if (skipViews(square->getOperand(1)) != x || !region.isExact(x))
-    return false;
-  SmallVector<Operation *> set{square, mean, shifted, op}, users;
+  SmallVector<Operation *> set{squareOp, meanOp, norm->shifted, op}, users;
   collectUsers(op->getResult(0), users);
-  auto squareOp = cast<DeviceOpInterface>(square), meanOp = cast<DeviceOpInterface>(mean);
-  if (!readsSame(squareOp, 0, squareOp, 1))
-    return false;
   for (Operation *user : users) {
     auto product = dyn_cast<DeviceOpInterface>(user);
     if (!product || !isa<MulOp>(user))

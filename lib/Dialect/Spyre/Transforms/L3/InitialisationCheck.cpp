@@ -90,7 +90,7 @@ private:
 /// What the accesses of one buffer have written so far.
 class Written {
 public:
-  Written(Value buffer, PlanningModel &model) : model(model) {
+  Written(Value buffer, const PlannedOps &plannedOps) : plannedOps(plannedOps) {
     shape = SmallVector<int64_t>(getShape(buffer));
     stickDim = getStickDim(getLayout(buffer));
     elements = ::spyre::getElementsPerStick(getLayout(buffer).getFormat());
@@ -130,7 +130,7 @@ public:
 
 private:
   const layout::Access &getAccess(const Step &step) {
-    return model.get(step.access->op)->accesses[step.access->operand];
+    return plannedOps.lookup(step.access->op)->accesses[step.access->operand];
   }
   static layout::Region getRegion(const layout::Access &access, const Step &step, bool atAllTimes) {
     return atAllTimes ? access.getRegion() : access.getRegion({step.time.begin(), step.time.end()});
@@ -188,7 +188,7 @@ private:
     return relation.addLocalFloorDiv(dividend, divisor);
   }
 
-  PlanningModel &model;
+  const PlannedOps &plannedOps;
   SmallVector<int64_t> shape;
   int64_t stickDim = -1, elements = 1;
   layout::RegionSet boxes;
@@ -208,15 +208,17 @@ static bool isChecked(func::FuncOp func, Value buffer) {
   return role && role.getValue() == "output";
 }
 
-SmallVector<UninitialisedRead> mlir::spyre::findUninitialisedReads(
-    func::FuncOp func, const llvm::MapVector<Value, BufferLife> &lives, PlanningModel &model) {
+SmallVector<UninitialisedRead>
+mlir::spyre::findUninitialisedReads(func::FuncOp func,
+                                    const llvm::MapVector<Value, BufferLife> &lives,
+                                    const PlannedOps &plannedOps) {
   Execution execution(lives);
   DenseMap<Value, std::vector<Step>> steps = execution.run(func);
   SmallVector<UninitialisedRead> found;
   for (auto &[buffer, life] : lives) {
     if (!isChecked(func, buffer))
       continue;
-    Written written(buffer, model);
+    Written written(buffer, plannedOps);
     for (const Step &step : steps[buffer]) {
       // No point, nothing to read or write.
       DeviceOpInterface op = step.access->op;

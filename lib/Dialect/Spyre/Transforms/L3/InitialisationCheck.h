@@ -25,10 +25,10 @@ struct UninitialisedRead {
 
 /// The first such read of every buffer of \p func that has one, in the order of the buffers.
 /// What is written before the program runs (its arguments) counts as written. All
-/// operations must be described by \p model.
+/// operations must be in \p plannedOps.
 SmallVector<UninitialisedRead>
 findUninitialisedReads(func::FuncOp func, const llvm::MapVector<Value, BufferLife> &lives,
-                       PlanningModel &model);
+                       const PlannedOps &plannedOps);
 
 } // namespace mlir::spyre
 

@@ -46,7 +46,7 @@ public:
     if (ok) {
       checkLX();
       func.walk([&](DeviceOpInterface op) { checkRace(op); });
-      for (const UninitialisedRead &read : findUninitialisedReads(func, lives, model)) {
+      for (const UninitialisedRead &read : findUninitialisedReads(func, lives, plannedOps)) {
         InFlightDiagnostic diag = report(read.access.op, "L3-8") << "input #" << read.access.operand
                                                                  << " is read before it is written";
         if (Operation *def = read.buffer.getDefiningOp())
@@ -131,7 +131,7 @@ private:
     StickAccess sticks = checkSticks(op);
     if (sticks.kind == StickAccess::Unreadable)
       report(op, "L2-1") << sticks.reason;
-    const PlannedOp *planned = model.get(op);
+    const PlannedOp *planned = plannedOps[op] = model.get(op);
     if (!planned) {
       ok = false;
       return;
@@ -165,7 +165,7 @@ private:
   /// Cores run at their own pace: what one writes no other may read in the same operation, and
   /// no core what it has overwritten.
   void checkRace(DeviceOpInterface op) {
-    const PlannedOp *planned = model.get(op);
+    const PlannedOp *planned = plannedOps.lookup(op);
     Value written = getRootBuffer(op.getDestination());
     if (!planned || !planned->spread || llvm::is_contained(op.getExtents(), 0))
       return;
@@ -234,7 +234,7 @@ private:
 
   /// The first mistake of \p access of a buffer that cores hold as \p held says; empty: none.
   std::string findMistake(const BufferAccess &access, const layout::Spread &held) {
-    const PlannedOp *planned = model.get(access.op);
+    const PlannedOp *planned = plannedOps.lookup(access.op);
     const layout::Access &touched = planned->accesses[access.operand];
     if (touched.isMoving())
       return "a loop moves over an LX buffer, whose addresses are the same in every iteration; "
@@ -261,7 +261,7 @@ private:
       // Most operations of a program touch their buffers alike.
       std::set<std::pair<const PlannedOp *, unsigned>> fitting;
       for (const BufferAccess &access : life.accesses) {
-        std::pair<const PlannedOp *, unsigned> key{model.get(access.op), access.operand};
+        std::pair<const PlannedOp *, unsigned> key{plannedOps.lookup(access.op), access.operand};
         if (fitting.count(key))
           continue;
         std::string mistake = findMistake(access, held);
@@ -277,6 +277,7 @@ private:
 
   func::FuncOp func;
   PlanningModel &model;
+  PlannedOps plannedOps; ///< all operations, once checkOp has seen them
   const ::spyre::Device &device;
   llvm::MapVector<Value, BufferLife> lives;
   bool ok = true;

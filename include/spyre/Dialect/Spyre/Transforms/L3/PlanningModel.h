@@ -41,6 +41,9 @@ struct PlannedOp {
   std::optional<::spyre::layout::Spread> spread;
 };
 
+/// Descriptions by operation, for who changes none meanwhile.
+using PlannedOps = DenseMap<Operation *, const PlannedOp *>;
+
 /// The access of operand \p operand of \p op (inputs, then the output). Fails, without a
 /// message, if its map is no sum of digits or a loop's trip count is not known.
 FailureOr<::spyre::layout::Access> getAccess(DeviceOpInterface op, unsigned operand);
