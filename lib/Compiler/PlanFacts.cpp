@@ -90,7 +90,7 @@ report::Operand FactsCollector::describe(Value value) {
   llvm::interleaveComma(attribute.getDeviceSizes(), layout);
   layout << "] " << std::string(::spyre::getFormatName(attribute.getFormat()));
   if (attribute.getArrangement() != Arrangement::Standard)
-    layout << " " << stringifyArrangement(attribute.getArrangement());
+    layout << " " << ::spyre::getName(attribute.getArrangement());
   value = getRootBuffer(value);
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto array = func.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kArrayAttr);

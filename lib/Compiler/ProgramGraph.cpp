@@ -230,9 +230,9 @@ void ProgramReader::addBundleCall(func::CallOp call) {
     launch.inputs.push_back(getName(operand));
     // What the host has is copied in, with zeros around it.
     if (operand.getDefiningOp<func::CallOp>())
-      callee.setArgAttr(i, mlir::spyre::kTailAttr,
-                        StringAttr::get(callee.getContext(),
-                                        stringifyTailState(mlir::spyre::TailState::Unknown)));
+      callee.setArgAttr(
+          i, mlir::spyre::kTailAttr,
+          StringAttr::get(callee.getContext(), ::spyre::getName(::spyre::TailState::Unknown)));
   }
   for (Value result : call.getResults())
     launch.outputs.push_back(getName(result));

@@ -85,7 +85,7 @@ Traffic getTraffic(const std::vector<Operand> &operands) {
   for (const Operand &operand : operands) {
     // The rate is a property of such operations, wherever the operand is.
     traffic.hasBroadcast |= operand.isBroadcast;
-    if (operand.memory == Memory::HBM)
+    if (operand.memory == MemorySpace::HBM)
       (operand.isOutput ? traffic.written : traffic.read) += double(operand.sizeInBytes);
   }
   return traffic;
@@ -147,9 +147,10 @@ Estimate estimateMatmul(const Device &device, const OpProblem &problem) {
   // An output tile that is too large is made in parts: cut along N, each part
   // reads x again, cut along M, y again.
   const Operand &x = problem.operands[0], &y = problem.operands[1], &out = problem.operands[2];
-  auto [xReads, yReads] = getReads(
-      ceilDiv(rowsPerCore * columnsPerCore, rates.matmulTileInElements),
-      x.memory == Memory::HBM ? x.sizeInBytes : 0, y.memory == Memory::HBM ? y.sizeInBytes : 0);
+  auto [xReads, yReads] =
+      getReads(ceilDiv(rowsPerCore * columnsPerCore, rates.matmulTileInElements),
+               x.memory == MemorySpace::HBM ? x.sizeInBytes : 0,
+               y.memory == MemorySpace::HBM ? y.sizeInBytes : 0);
   double xBytes = double(x.sizeInBytes) * double(xReads);
   double yBytes = double(y.sizeInBytes) * double(yReads);
   // x is the same for all slices of N, y for all of M. Beyond the readers that
@@ -158,15 +159,15 @@ Estimate estimateMatmul(const Device &device, const OpProblem &problem) {
     return std::max(1.0, double(readers) / double(device.getMulticastReaders()));
   };
   double readInNs = 0, read = 0, written = 0;
-  if (x.memory == Memory::HBM) {
+  if (x.memory == MemorySpace::HBM) {
     read += xBytes;
     readInNs += xBytes / rates.memoryInBytesPerNs * queue(s.nSplit);
   }
-  if (y.memory == Memory::HBM) {
+  if (y.memory == MemorySpace::HBM) {
     read += yBytes;
     readInNs += yBytes / rates.memoryInBytesPerNs * queue(s.mSplit);
   }
-  if (out.memory == Memory::HBM)
+  if (out.memory == MemorySpace::HBM)
     written = double(out.sizeInBytes);
   estimate.memoryInNs = readInNs + written / rates.memoryInBytesPerNs +
                         rates.turnaroundInNsPerByte * std::min(read, written);

@@ -214,7 +214,7 @@ using Result = std::variant<Arrangement, std::string>;
 std::string describe(const OpFuncInfo &info, size_t input, Arrangement arrangement,
                      const std::string &wanted) {
   return "'" + std::string(info.name) + "' needs input " + std::to_string(input) + " " + wanted +
-         ", not " + std::string(getArrangementName(arrangement));
+         ", not " + std::string(getName(arrangement));
 }
 
 /// The arrangement that the inputs named in \p which share.
@@ -232,7 +232,7 @@ Result combine(const OpFuncInfo &info, std::span<const ArrangementOperand> input
     }
     if (shared && *shared != operand.arrangement)
       return describe(info, i, operand.arrangement,
-                      "in the order of the others, " + std::string(getArrangementName(*shared)));
+                      "in the order of the others, " + std::string(getName(*shared)));
     shared = operand.arrangement;
   }
   return shared.value_or(Arrangement::Standard);
@@ -255,8 +255,7 @@ Result convert(const OpFuncInfo &info, const ArrangementOperand &x, Arrangement 
     return Arrangement::Standard;
   if (x.arrangement == Arrangement::Standard)
     return fromStandard;
-  return describe(info, 0, x.arrangement,
-                  "standard or " + std::string(getArrangementName(toStandard)));
+  return describe(info, 0, x.arrangement, "standard or " + std::string(getName(toStandard)));
 }
 
 } // namespace
@@ -304,15 +303,4 @@ Result spyre::getProducedArrangement(const OpFuncInfo &info,
     break;
   }
   return "'" + std::string(info.name) + "' has no published meaning";
-}
-
-std::string_view spyre::getTailStateName(TailState state) {
-  constexpr std::string_view kNames[] = {"zero", "neg_inf", "pos_inf", "finite", "unknown"};
-  return kNames[static_cast<size_t>(state)];
-}
-
-std::string_view spyre::getArrangementName(Arrangement arrangement) {
-  constexpr std::string_view kNames[] = {"standard", "dl16_to_fp32", "fp32_to_dl16",
-                                         "exx2",     "qfp8ch",       "qfp8wt"};
-  return kNames[static_cast<size_t>(arrangement)];
 }

@@ -177,7 +177,7 @@ cost::OpProblem getCostProblem(const DivisionProblem &problem, const Splits &spl
   for (const DivisionOperand &operand : walked.operands) {
     cost::Operand o;
     o.sizeInBytes = getTouchedInBytes(walked, operand, result.costClass);
-    o.memory = operand.isInDeviceMemory ? cost::Memory::HBM : cost::Memory::LX;
+    o.memory = operand.isInDeviceMemory ? MemorySpace::HBM : MemorySpace::LX;
     o.isOutput = operand.isOutput;
     for (unsigned dim = 0; dim < problem.dims.size() && !operand.isOutput; ++dim)
       o.isBroadcast |= problem.dims[dim].extent > 1 && !dependsOn(operand, dim);

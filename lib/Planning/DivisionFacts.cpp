@@ -165,13 +165,7 @@ void setMatmulRoles(DivisionProblem &problem) {
       in[k] = std::any_of(results.begin(), results.end(),
                           [&](const IndexExpr &expr) { return layout::dependsOn(expr, dim); });
     }
-    DivisionDim &d = problem.dims[dim];
-    if (d.isReduced)
-      d.role = MatmulRole::K;
-    else if (in[0] && in[1])
-      d.role = MatmulRole::Batch;
-    else
-      d.role = in[0] ? MatmulRole::M : in[1] ? MatmulRole::N : MatmulRole::None;
+    problem.dims[dim].role = getMatmulRole(in[0], in[1], in[2]);
   }
 }
 

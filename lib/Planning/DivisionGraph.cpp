@@ -104,9 +104,9 @@ double DivisionGraph::getOperationCost(unsigned number) {
   for (size_t i = 0; i < op.producers.size(); ++i)
     if (op.producers[i])
       op.cost.operands[i].memory =
-          isResident(*op.producers[i]) ? cost::Memory::LX : cost::Memory::HBM;
+          isResident(*op.producers[i]) ? MemorySpace::LX : MemorySpace::HBM;
   if (!op.uses.empty())
-    op.cost.operands.back().memory = isResident(number) ? cost::Memory::LX : cost::Memory::HBM;
+    op.cost.operands.back().memory = isResident(number) ? MemorySpace::LX : MemorySpace::HBM;
   op.cost.numCores = getNumCores(op.splits);
   if (op.cost.matmul)
     op.cost.matmul = getMatmulShape(op.problem, op.splits, /*wholeSticks=*/true);
@@ -118,9 +118,9 @@ double DivisionGraph::getLowerBound(const Operation &op, const Splits &splits) c
   for (size_t i = 0; i < op.producers.size(); ++i)
     if (op.producers[i])
       best.operands[i].memory =
-          operations[*op.producers[i]].mayStay ? cost::Memory::LX : cost::Memory::HBM;
+          operations[*op.producers[i]].mayStay ? MemorySpace::LX : MemorySpace::HBM;
   if (op.mayStay && !op.uses.empty())
-    best.operands.back().memory = cost::Memory::LX;
+    best.operands.back().memory = MemorySpace::LX;
   if (best.matmul)
     best.matmul = getMatmulShape(op.problem, splits, /*wholeSticks=*/true);
   return cost::estimate(device, best).totalInNs;

@@ -81,7 +81,7 @@ void DescriptorReader::readTensor(const Cursor &node, const Cursor &labeled, uns
   Cursor component = object.at("component_");
   std::string where = component.getString();
   if (where == "lx")
-    tensor.component = Component::LX;
+    tensor.component = MemorySpace::LX;
   else if (where != "hbm")
     component.fail("unknown component \"" + where + "\"");
   std::string name = object.at("name_").getString();

@@ -391,7 +391,7 @@ void DescriptorWriter::writeDimSymbols() {
 }
 
 void DescriptorWriter::writeNode(const Tensor &tensor, size_t index) {
-  const char *component = tensor.component == Component::LX ? "lx" : "hbm";
+  const char *component = tensor.component == MemorySpace::LX ? "lx" : "hbm";
   w.beginObject();
   w.field("nodeType_", "allocate");
   w.field("name_", tensor.getAllocationName());
@@ -435,7 +435,7 @@ void DescriptorWriter::writeNode(const Tensor &tensor, size_t index) {
       w.key(dim);
       w.beginObject();
       // One entry stands for all cores; an LX gap is given a core, one core too.
-      bool perCore = gaps.size() != 1 || tensor.component == Component::LX;
+      bool perCore = gaps.size() != 1 || tensor.component == MemorySpace::LX;
       for (size_t core = 0; core < gaps.size(); ++core)
         w.field(perCore ? std::to_string(core) : "-1", std::to_string(gaps[core]));
       w.endObject();

@@ -516,7 +516,7 @@ bool Emitter::computeOwnDivisions() {
     const EmitOperand &operand = *tensors[i].operand;
     if (operand.slices.empty())
       continue;
-    if (operand.space != Space::LX)
+    if (operand.space != PlacementKind::LX)
       return fail("a division of its own is for an operand in scratchpads", int(i));
     if (operand.slices.size() != op.dims.size() || int64_t(operand.coreToSlice.size()) != numCores)
       return fail("its own division is of " + std::to_string(operand.coreToSlice.size()) +
@@ -575,7 +575,7 @@ void Emitter::computeLoopStrides() {
   result.loopStrideInBytes.resize(tensors.size());
   for (unsigned i = 0; i < tensors.size(); ++i) {
     const EmitTensor &tensor = tensors[i];
-    bool isLx = tensor.operand->space == Space::LX;
+    bool isLx = tensor.operand->space == PlacementKind::LX;
     std::vector<int64_t> strides =
         layout::getRowMajorStrides(layout::getDeviceSizes(tensor.operand->layout));
     if (isLx) {

@@ -151,14 +151,14 @@ void Emitter::writeTensor(unsigned position) {
   const EmitTensor &in = tensors[position];
   const EmitOperand &operand = *in.operand;
   const LayoutClass &label = out.layouts[in.label];
-  bool isLx = operand.space == Space::LX;
+  bool isLx = operand.space == PlacementKind::LX;
 
   Tensor tensor;
   tensor.name = "Tensor" + std::to_string(position);
   tensor.label = label.label;
   tensor.format = getWrittenFormat(operand);
   tensor.wordLength = in.getElementBytes();
-  tensor.component = isLx ? Component::LX : Component::HBM;
+  tensor.component = isLx ? MemorySpace::LX : MemorySpace::HBM;
   tensor.presentInHbm = !isLx;
   tensor.presentInLx = isLx || !operand.isIndexTensor;
 
@@ -183,7 +183,7 @@ void Emitter::writeTensor(unsigned position) {
   }
   auto getNode = [&](unsigned i) {
     return "allocate-Tensor" + std::to_string(i) +
-           (tensors[i].operand->space == Space::LX ? "_lx" : "_hbm");
+           (tensors[i].operand->space == PlacementKind::LX ? "_lx" : "_hbm");
   };
   if (operand.isIndexTensor) {
     tensor.indirection = Indirection::IndexTensor;
@@ -220,7 +220,7 @@ void Emitter::writeAddresses(unsigned position, Tensor &out) {
   for (unsigned l = 0; l < op.iteration.size(); ++l)
     base += op.iteration[l] * result.loopStrideInBytes[position][l];
   out.startAddress.assign(descriptor.numCores, base);
-  if (in.operand->space == Space::LX)
+  if (in.operand->space == PlacementKind::LX)
     return;
   std::vector<int64_t> strides = layout::getRowMajorStrides(in.access.deviceSizes);
   int64_t offset = 0;

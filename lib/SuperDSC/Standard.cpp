@@ -136,7 +136,7 @@ void padPartialSticks(Descriptor &descriptor) {
       int64_t missing = roundUp(dim.size, inStick[i]) + gap - padded;
       if (entry != tensor.backGap.end())
         tensor.backGap.erase(entry);
-      size_t cores = tensor.component == Component::LX ? size_t(descriptor.numCores) : 1;
+      size_t cores = tensor.component == MemorySpace::LX ? size_t(descriptor.numCores) : 1;
       if (missing != 0)
         tensor.backGap.push_back({dim.name, std::vector<int64_t>(cores, missing)});
     }
@@ -157,7 +157,7 @@ void padPartialSticks(Descriptor &descriptor) {
 }
 
 std::pair<bool, bool> getStandardMemories(const Tensor &tensor) {
-  if (tensor.component == Component::LX)
+  if (tensor.component == MemorySpace::LX)
     return {false, true};
   if (tensor.indirection == Indirection::IndexTensor)
     return {true, false};

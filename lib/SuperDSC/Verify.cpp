@@ -120,7 +120,7 @@ int64_t Verifier::getExtentInBytes(unsigned tensor) const {
   int64_t perStick = getElementsPerStick(t.format), width = getWidthInBytes(t.format);
   if (perStick < 1 || width < 1)
     return -1;
-  bool isLX = t.component == Component::LX;
+  bool isLX = t.component == MemorySpace::LX;
   int64_t unit = kStickInBytes, span = kStickInBytes;
   for (unsigned dim : view.order) {
     if (!view.has(dim))
@@ -316,7 +316,7 @@ void Verifier::checkTensor(unsigned index) {
     checkFolds(index, coordinate);
   checkAddresses(index);
   for (const auto &[dim, gaps] : tensor.backGap) {
-    size_t expected = tensor.component == Component::LX ? static_cast<size_t>(d.numCores) : 1;
+    size_t expected = tensor.component == MemorySpace::LX ? static_cast<size_t>(d.numCores) : 1;
     if (gaps.size() != expected)
       report(12,
              "the gap of dim " + dim + " has " + str(static_cast<int64_t>(gaps.size())) +
@@ -426,7 +426,7 @@ void Verifier::checkAddresses(unsigned index) {
   int position = static_cast<int>(index);
   if (static_cast<int64_t>(tensor.startAddress.size()) != d.numCores)
     report(10, "it has no start address for each core", position);
-  if (tensor.symbolicAddress && tensor.component == Component::LX)
+  if (tensor.symbolicAddress && tensor.component == MemorySpace::LX)
     report(10, "an LX allocation has a concrete address", position);
   for (size_t core = 0; core < tensor.startAddress.size(); ++core) {
     int64_t address = tensor.startAddress[core];
@@ -451,7 +451,7 @@ void Verifier::checkAddresses(unsigned index) {
 void Verifier::checkMemory(unsigned index) {
   const Tensor &tensor = d.tensors[index];
   int position = static_cast<int>(index);
-  bool isLX = tensor.component == Component::LX;
+  bool isLX = tensor.component == MemorySpace::LX;
   if (!(isLX ? tensor.presentInLx : tensor.presentInHbm))
     report(52,
            std::string("it is allocated in ") + (isLX ? "lx" : "hbm") +

@@ -68,7 +68,7 @@ void Verifier::checkSymbolicDims() {
       continue;
     for (unsigned i = 0; i < d.tensors.size(); ++i)
       if (views[i].has(static_cast<size_t>(dim - d.dims.data())) &&
-          d.tensors[i].component == Component::HBM && !d.tensors[i].symbolicAddress)
+          d.tensors[i].component == MemorySpace::HBM && !d.tensors[i].symbolicAddress)
         report(45,
                "its symbolic dim " + extent.dim +
                    " is split, so the start addresses of the cores are symbolic",
@@ -222,7 +222,7 @@ void Verifier::checkShuffle() {
     report(49, "a shuffle has one input and one output");
   for (unsigned i = 0; i < d.tensors.size(); ++i) {
     int position = static_cast<int>(i);
-    if (d.tensors[i].component != Component::LX)
+    if (d.tensors[i].component != MemorySpace::LX)
       report(49, "a shuffle moves data from LX to LX", position);
     if (d.tensors[i].coreToSlice.empty())
       report(49, "a shuffle's operand has a division of its own (coreIdToWkSlice_)", position);
@@ -232,7 +232,7 @@ void Verifier::checkShuffle() {
   if (dataInputs.size() != 1)
     return;
   unsigned in = dataInputs[0], out = d.outputs.front();
-  if (d.tensors[in].component != Component::LX || d.tensors[out].component != Component::LX)
+  if (d.tensors[in].component != MemorySpace::LX || d.tensors[out].component != MemorySpace::LX)
     return;
   int64_t inBytes = getExtentInBytes(in), outBytes = getExtentInBytes(out);
   if (inBytes < 0 || outBytes < 0)

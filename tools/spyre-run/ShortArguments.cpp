@@ -68,7 +68,7 @@ std::optional<Access> describe(const sdsc::Descriptor &descriptor, const sdsc::T
                                const std::string &file) {
   auto label = std::find_if(descriptor.layouts.begin(), descriptor.layouts.end(),
                             [&](const auto &layout) { return layout.label == tensor.label; });
-  if (tensor.component != sdsc::Component::HBM || label == descriptor.layouts.end() ||
+  if (tensor.component != MemorySpace::HBM || label == descriptor.layouts.end() ||
       label->dimOrder.size() != tensor.scale.size() || label->stickDims.size() != 1 ||
       label->stickSizes.size() != 1 || label->stickSizes.front() < 1)
     return std::nullopt;

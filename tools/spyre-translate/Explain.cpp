@@ -119,8 +119,8 @@ int64_t getBytesPerCore(const Descriptor &descriptor, const Tensor &tensor) {
 /// Bytes that all cores touch, common ones once.
 int64_t getBytes(const Descriptor &descriptor, const Tensor &tensor) {
   std::set<int64_t> starts(tensor.startAddress.begin(), tensor.startAddress.end());
-  int64_t parts = tensor.component == sdsc::Component::LX ? descriptor.numCores
-                                                          : static_cast<int64_t>(starts.size());
+  int64_t parts = tensor.component == MemorySpace::LX ? descriptor.numCores
+                                                      : static_cast<int64_t>(starts.size());
   return parts * getBytesPerCore(descriptor, tensor);
 }
 
@@ -147,8 +147,7 @@ std::string formatAddress(const artifact::AddressExpr &address) {
 std::string formatPlace(const Tensor &tensor, const artifact::Launch *launch) {
   auto describe = [&](int64_t address) -> std::string {
     if (address >= 0)
-      return (tensor.component == sdsc::Component::LX ? "byte " : "address ") +
-             std::to_string(address);
+      return (tensor.component == MemorySpace::LX ? "byte " : "address ") + std::to_string(address);
     if (launch)
       for (const auto &[id, bound] : launch->symbols)
         if (id == address)
@@ -157,13 +156,13 @@ std::string formatPlace(const Tensor &tensor, const artifact::Launch *launch) {
   };
   if (tensor.startAddress.empty())
     return "nowhere";
-  std::string text = tensor.component == sdsc::Component::LX ? "in each core's scratchpad (LX) at "
-                                                             : "in device memory at ";
+  std::string text = tensor.component == MemorySpace::LX ? "in each core's scratchpad (LX) at "
+                                                         : "in device memory at ";
   text += describe(tensor.startAddress.front());
   if (std::adjacent_find(tensor.startAddress.begin(), tensor.startAddress.end(),
                          std::not_equal_to<>()) != tensor.startAddress.end())
     text += " for core 0, " + describe(tensor.startAddress[1]) + " for core 1, ...";
-  else if (tensor.startAddress.size() > 1 && tensor.component == sdsc::Component::HBM)
+  else if (tensor.startAddress.size() > 1 && tensor.component == MemorySpace::HBM)
     text += ", the same for every core";
   return text;
 }
@@ -357,7 +356,7 @@ void addTraffic(const Descriptor &descriptor, int64_t runs, Totals &totals) {
   totals.operations += runs;
   for (size_t i = 0; i < descriptor.tensors.size(); ++i) {
     const Tensor &tensor = descriptor.tensors[i];
-    if (tensor.component != sdsc::Component::HBM)
+    if (tensor.component != MemorySpace::HBM)
       continue;
     bool isWritten = std::find(descriptor.outputs.begin(), descriptor.outputs.end(), i) !=
                      descriptor.outputs.end();

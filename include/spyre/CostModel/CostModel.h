@@ -17,6 +17,7 @@
 #define SPYRE_COSTMODEL_COSTMODEL_H
 
 #include "spyre/Device/Device.h"
+#include "spyre/Device/MemorySpace.h"
 #include "spyre/OpFunc/OpFuncTable.h"
 
 #include <cstdint>
@@ -25,14 +26,12 @@
 
 namespace spyre::cost {
 
-enum class Memory : uint8_t { HBM, LX };
-
 /// One operand as the operation touches it.
 struct Operand {
   /// Bytes of the whole operand that all cores together touch, each once, in
   /// whole sticks.
   int64_t sizeInBytes = 0;
-  Memory memory = Memory::HBM;
+  MemorySpace memory = MemorySpace::HBM;
   bool isOutput = false;
   /// Smaller than the iteration space (outputs of reductions are not meant).
   bool isBroadcast = false;

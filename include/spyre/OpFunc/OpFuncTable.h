@@ -16,6 +16,7 @@
 #define SPYRE_OPFUNC_OPFUNCTABLE_H
 
 #include "spyre/Numerics/Formats.h"
+#include "spyre/Support/EnumNames.h"
 
 #include <optional>
 #include <span>
@@ -63,9 +64,18 @@ enum class StickRule : uint8_t {
 /// What the padding of a value contains.
 enum class TailState : uint8_t { Zero, NegInf, PosInf, Finite, Unknown };
 
+template <> struct EnumNames<TailState> {
+  static constexpr std::string_view kNames[] = {"zero", "neg_inf", "pos_inf", "finite", "unknown"};
+};
+
 /// Order of the elements within a stick. The orders behind the names are not
 /// public; a program must not depend on them.
 enum class Arrangement : uint8_t { Standard, DL16ToFP32, FP32ToDL16, Exx2, QFP8Ch, QFP8Wt };
+
+template <> struct EnumNames<Arrangement> {
+  static constexpr std::string_view kNames[] = {"standard", "dl16_to_fp32", "fp32_to_dl16",
+                                                "exx2",     "qfp8ch",       "qfp8wt"};
+};
 
 /// Which arrangements an operation takes and what it makes of them.
 enum class ArrangementRule : uint8_t {
@@ -256,10 +266,6 @@ struct ArrangementOperand {
 /// Arrangement of the result, or why the inputs cannot be combined.
 std::variant<Arrangement, std::string>
 getProducedArrangement(const OpFuncInfo &info, std::span<const ArrangementOperand> inputs);
-
-/// Names as in the layouts' assembly: "neg_inf", "dl16_to_fp32", ...
-std::string_view getTailStateName(TailState state);
-std::string_view getArrangementName(Arrangement arrangement);
 
 } // namespace spyre
 

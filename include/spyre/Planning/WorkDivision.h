@@ -24,6 +24,7 @@
 
 #include "spyre/Layout/Access.h"
 #include "spyre/Layout/TensorLayout.h"
+#include "spyre/OpFunc/MatmulRole.h"
 
 #include <cstdint>
 #include <functional>
@@ -41,10 +42,6 @@ enum class OperationKind : uint8_t {
   SingleCore, ///< e.g. top-k: never split
   Restickify, ///< a dim that gets padded is not split
 };
-
-/// What a dim is to a matmul. Batch dims are in all operands, M in the first
-/// input and the output, N in the second input and the output, K in the inputs.
-enum class MatmulRole : uint8_t { None, Batch, M, N, K };
 
 struct DivisionDim {
   int64_t extent = 1; ///< logical elements

@@ -16,6 +16,7 @@
 #ifndef SPYRE_SUPERDSC_DESCRIPTOR_H
 #define SPYRE_SUPERDSC_DESCRIPTOR_H
 
+#include "spyre/Device/MemorySpace.h"
 #include "spyre/Numerics/Formats.h"
 
 #include <array>
@@ -131,8 +132,15 @@ struct DimCoordinate {
   std::vector<Fold> folds;
 };
 
-enum class Component : uint8_t { HBM, LX };
+/// The part of an operand in an indirect access.
 enum class Indirection : uint8_t { None, IndexTensor, ValueTensor };
+} // namespace spyre::sdsc
+
+template <> struct spyre::EnumNames<spyre::sdsc::Indirection> {
+  static constexpr std::string_view kNames[] = {"none", "index", "value"};
+};
+
+namespace spyre::sdsc {
 
 /// One operand: its allocate node of scheduleTree_ and its labeledDs_ entry.
 struct Tensor {
@@ -141,7 +149,7 @@ struct Tensor {
   DataFormat format = DataFormat::SEN169_FP16;
   int64_t wordLength = 2;     ///< bytes of one element
   std::vector<int64_t> scale; ///< scale_, in the label's dim order: 1, -1 or -2
-  Component component = Component::HBM;
+  MemorySpace component = MemorySpace::HBM;
   /// memOrg_: which memories are marked present ({"hbm","lx"} in that order).
   bool presentInHbm = true, presentInLx = true;
   std::vector<std::string> dimOrder; ///< the operand's own layoutDimOrder_, innermost first
@@ -168,7 +176,7 @@ struct Tensor {
   std::string getAllocationName() const {
     if (!unusualAllocationName.empty())
       return unusualAllocationName;
-    return "allocate-" + name + (component == Component::LX ? "_lx" : "_hbm");
+    return "allocate-" + name + (component == MemorySpace::LX ? "_lx" : "_hbm");
   }
 };
 

@@ -15,6 +15,7 @@
 #ifndef SPYRE_SUPERDSC_EMIT_H
 #define SPYRE_SUPERDSC_EMIT_H
 
+#include "spyre/Device/MemorySpace.h"
 #include "spyre/Layout/TensorLayout.h"
 #include "spyre/SuperDSC/Descriptor.h"
 
@@ -34,14 +35,12 @@ struct EmitDim {
   bool keepUnit = false;
 };
 
-enum class Space { HBM, Pool, LX };
-
 struct EmitOperand {
   layout::TensorLayout layout;
   /// (iteration dims, then loop variables) -> logical coordinates, one result a
   /// logical dim. Extents: those of the dims, then the loops' trip counts.
   layout::IndexMap access;
-  Space space = Space::HBM;
+  PlacementKind space = PlacementKind::HBM;
   /// Absolute address of the operand's buffer (HBM), pool offset, or LX offset.
   /// An LX address is written as it is for every core: constant offsets of the access
   /// map are not added to it (docs/formats/superdsc-rules.md, e.4), so planned programs

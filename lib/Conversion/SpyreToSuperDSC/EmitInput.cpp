@@ -247,13 +247,13 @@ FailureOr<sdsc::EmitOp> mlir::spyre::buildEmitOp(DeviceOpInterface op, ArrayRef<
     operand.access = widenLoops(std::move(*map), numDims, position, tripCounts);
     switch (base->kind) {
     case BufferBase::LX:
-      operand.space = sdsc::Space::LX;
+      operand.space = PlacementKind::LX;
       break;
     case BufferBase::Pool:
-      operand.space = sdsc::Space::Pool;
+      operand.space = PlacementKind::Pool;
       break;
     default:
-      operand.space = sdsc::Space::HBM;
+      operand.space = PlacementKind::HBM;
     }
     operand.addressInBytes = base->offsetInBytes;
     if (op.getOpFunc() == ::spyre::OpFunc::Shuffle && failed(addOwnDivision(op, i, value, operand)))

@@ -104,7 +104,7 @@ static LogicalResult lowerAttention(Lowering &l) {
   Arithmetic m(l, type);
   // The operation's own scores are f32: see spyre-centre-keys.
   if (isHalf(type) && columns > 1)
-    k = m.sub(k, buildReduction(l.b, l.loc, "mean", k, {inner - 2}, /*keepDims=*/true));
+    k = buildCentred(l.b, l.loc, k, inner - 2);
   if (*scale != 1.0)
     q = m.mul(q, *scale);
   SmallVector<AffineExpr> swapped;

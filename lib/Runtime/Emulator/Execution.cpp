@@ -111,7 +111,7 @@ std::optional<Error> Execution::prepareOperands() {
       return Error{name + ": " + tensor.name + " has start addresses for " +
                    std::to_string(tensor.startAddress.size()) + " cores"};
     for (int64_t address : tensor.startAddress) {
-      if (address < 0 && tensor.component == sdsc::Component::HBM) {
+      if (address < 0 && tensor.component == MemorySpace::HBM) {
         std::optional<int64_t> bound = symbols(address);
         if (!bound)
           return Error{name + ": " + tensor.name + ": nothing is bound to symbol " +

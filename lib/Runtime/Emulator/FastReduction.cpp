@@ -63,18 +63,18 @@ struct Source {
 };
 
 /// What \p rows rows leave, \p perRow numbers a row.
-void reduceRows(const Source &source, Combine combine, bool pair, const uint8_t *data,
+void reduceRows(const Source &source, Combiner combine, bool pair, const uint8_t *data,
                 const int64_t *starts, int64_t rows, int64_t origin, double *results) {
   const VectorFunctions &vector = getVectorFunctions();
   float buffer[kStickInBytes];
-  float neutral = combine == Combine::Max ? -INFINITY : INFINITY;
+  float neutral = combine == Combiner::Maximum ? -INFINITY : INFINITY;
   int64_t perRow = pair ? 2 : 1;
-  bool onCodes = combine != Combine::Sum && source.x->format == DataFormat::SEN169_FP16 &&
+  bool onCodes = combine != Combiner::Add && source.x->format == DataFormat::SEN169_FP16 &&
                  source.masks.empty();
   bool addsSticks =
-      !pair && combine == Combine::Sum && source.masks.empty() &&
+      !pair && combine == Combiner::Add && source.masks.empty() &&
       (source.x->format == DataFormat::SEN169_FP16 || source.x->format == DataFormat::IEEE_FP32);
-  std::fill_n(results, rows * perRow, combine == Combine::Sum ? 0.0 : double(neutral));
+  std::fill_n(results, rows * perRow, combine == Combiner::Add ? 0.0 : double(neutral));
   for (int64_t offset : source.reducedOffsets) {
     LaneSums sums[kRowsAtOnce];
     float extremes[kRowsAtOnce];
@@ -88,7 +88,7 @@ void reduceRows(const Source &source, Combine combine, bool pair, const uint8_t 
     auto takeSticks = [&](int64_t first, int64_t sticks, int64_t count) {
       const uint8_t *from = data + offset + first * stride;
       if (onCodes)
-        (combine == Combine::Max ? vector.largestCodes : vector.smallestCodes)(
+        (combine == Combiner::Maximum ? vector.largestCodes : vector.smallestCodes)(
             from, starts, rows, sticks, stride, count, keys);
       else
         (source.x->format == DataFormat::IEEE_FP32 ? vector.addSticksF32 : vector.addSticksDL16)(
@@ -116,11 +116,11 @@ void reduceRows(const Source &source, Combine combine, bool pair, const uint8_t 
       int64_t count = std::min(source.perStick, source.length - stick * source.perStick);
       for (int64_t r = 0; r < rows; ++r) {
         const float *row = source.load(data, starts[r] + offset, stick, count, origin, buffer);
-        if (combine == Combine::Sum) {
+        if (combine == Combiner::Add) {
           vector.addRow(row, count, sums[r].sum);
           if (pair)
             vector.addSquares(row, count, sums[r].squares);
-        } else if (combine == Combine::Max) {
+        } else if (combine == Combiner::Maximum) {
           extremes[r] = vector.largest(row, count, extremes[r], hasNaN[r]);
         } else {
           extremes[r] = vector.smallest(row, count, extremes[r], hasNaN[r]);
@@ -129,7 +129,7 @@ void reduceRows(const Source &source, Combine combine, bool pair, const uint8_t 
     }
     for (int64_t r = 0; r < rows; ++r) {
       double *to = results + r * perRow;
-      if (combine == Combine::Sum) {
+      if (combine == Combiner::Add) {
         to[0] += LaneSums::combine(sums[r].sum);
         if (pair)
           to[1] += LaneSums::combine(sums[r].squares);
@@ -137,27 +137,27 @@ void reduceRows(const Source &source, Combine combine, bool pair, const uint8_t 
       }
       float extreme = hasNaN[r] ? NAN : extremes[r];
       if (onCodes)
-        extreme = decodeDL16(keyToCode(combine == Combine::Max
+        extreme = decodeDL16(keyToCode(combine == Combiner::Maximum
                                            ? *std::max_element(keys[r], keys[r] + kCodeLanes)
                                            : *std::min_element(keys[r], keys[r] + kCodeLanes)));
-      auto choose = combine == Combine::Max ? maximumOf : minimumOf;
+      auto choose = combine == Combiner::Maximum ? maximumOf : minimumOf;
       to[0] = choose(static_cast<float>(to[0]), extreme);
     }
   }
 }
 
 /// The same for a stick of lanes that stay apart.
-void reduceStick(const Source &source, Combine combine, const uint8_t *data, int64_t start,
+void reduceStick(const Source &source, Combiner combine, const uint8_t *data, int64_t start,
                  int64_t stick, int64_t origin, double *results) {
   const VectorFunctions &vector = getVectorFunctions();
   float buffer[kStickInBytes];
-  auto add = combine == Combine::Sum   ? vector.addElements
-             : combine == Combine::Max ? vector.maxElements
-                                       : vector.minElements;
+  auto add = combine == Combiner::Add       ? vector.addElements
+             : combine == Combiner::Maximum ? vector.maxElements
+                                            : vector.minElements;
   std::fill_n(results, source.perStick,
-              combine == Combine::Sum   ? 0.0
-              : combine == Combine::Max ? -INFINITY
-                                        : INFINITY);
+              combine == Combiner::Add       ? 0.0
+              : combine == Combiner::Maximum ? -INFINITY
+                                             : INFINITY);
   for (int64_t offset : source.reducedOffsets)
     add(source.load(data, start + offset, stick, source.perStick, origin, buffer), source.perStick,
         results);

@@ -68,7 +68,7 @@ inline float canonical(float x) { return x != x ? NAN : x; }
    [](const float *const *in, float *out, int64_t n, const double *) {                             \
      map2(in, out, n, [](float x, float y) -> float { return EXPR; });                             \
    },                                                                                              \
-   Combine::Sum,                                                                                   \
+   Combiner::Add,                                                                                  \
    false,                                                                                          \
    false,                                                                                          \
    [](const BroadcastRows &rows) {                                                                 \
@@ -146,17 +146,17 @@ constexpr Kernel kKernels[] = {
      [](const float *const *in, float *out, int64_t n, const double *) {
        map1(in, out, n, [](float x) { return x; });
      },
-     Combine::Sum, false, true},
+     Combiner::Add, false, true},
     UNARY("fp8todl16", x),
     UNARY("qfp8ch", x),
     {"sum", Structure::Reduction},
     {"sumnonstick", Structure::Reduction},
-    {"max", Structure::Reduction, nullptr, Combine::Max},
-    {"maxnonstick", Structure::Reduction, nullptr, Combine::Max},
-    {"min", Structure::Reduction, nullptr, Combine::Min},
-    {"minnonstick", Structure::Reduction, nullptr, Combine::Min},
-    {"mean", Structure::Reduction, nullptr, Combine::Sum, true},
-    {"meannonstick", Structure::Reduction, nullptr, Combine::Sum, true},
+    {"max", Structure::Reduction, nullptr, Combiner::Maximum},
+    {"maxnonstick", Structure::Reduction, nullptr, Combiner::Maximum},
+    {"min", Structure::Reduction, nullptr, Combiner::Minimum},
+    {"minnonstick", Structure::Reduction, nullptr, Combiner::Minimum},
+    {"mean", Structure::Reduction, nullptr, Combiner::Add, true},
+    {"meannonstick", Structure::Reduction, nullptr, Combiner::Add, true},
     {"exx2", Structure::Exx2},
     {"layernormscale", Structure::LayerNormScale},
     {"identity", Structure::Copy},

@@ -14,6 +14,8 @@
 #ifndef SPYRE_LIB_RUNTIME_EMULATOR_KERNELS_H
 #define SPYRE_LIB_RUNTIME_EMULATOR_KERNELS_H
 
+#include "spyre/OpFunc/OpFuncTable.h"
+
 #include <cstdint>
 #include <string_view>
 
@@ -45,13 +47,11 @@ enum class Structure : uint8_t {
   TopKIndex,
 };
 
-enum class Combine : uint8_t { Sum, Max, Min };
-
 struct Kernel {
   std::string_view name;
   Structure structure = Structure::Pointwise;
   PointwiseFn pointwise = nullptr;
-  Combine combine = Combine::Sum;
+  Combiner combine = Combiner::Add;
   bool scaled = false;             ///< the sum is multiplied by the first constant
   bool saturate = false;           ///< finite results beyond the format's range stay finite
   BroadcastFn broadcast = nullptr; ///< of two operands: the same with rows that repeat

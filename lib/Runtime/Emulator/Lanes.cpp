@@ -246,7 +246,7 @@ void Execution::markTopK(int core) {
 void Execution::markReduction(const std::vector<int> &group) {
   const Operand &out = operands[output], &x = operands[inputs[0]];
   bool keepsLanes = out.stickDim >= 0;
-  bool isSum = kernel->structure == Structure::Exx2 || kernel->combine == Combine::Sum;
+  bool isSum = kernel->structure == Structure::Exx2 || kernel->combine == Combiner::Add;
   int64_t perRow = keepsLanes ? getRowLanes() : 1;
   int64_t length = x.stickDim >= 0 ? coreSizes[x.stickDim] : 1;
   int64_t lanes = keepsLanes ? getRowLanes() : length;
@@ -275,7 +275,7 @@ void Execution::markReduction(const std::vector<int> &group) {
             at[x.stickDim] = lane;
           return getAddress(x, core, at.data());
         };
-        float value = kernel->combine == Combine::Min ? -row[lane] : row[lane];
+        float value = kernel->combine == Combiner::Minimum ? -row[lane] : row[lane];
         if (marks[lane] == kUndefinedLane) {
           if (!mixture.hasUndefined) {
             mixture.undefinedCore = core;

@@ -71,7 +71,7 @@ LaunchCost spyre::runtime::getLaunchCost(const OpFuncInfo &info, const sdsc::Des
     const Operand &operand = operands[position];
     cost::Operand entry;
     entry.sizeInBytes = getSizeInBytes(descriptor, operand);
-    entry.memory = operand.isLX() ? cost::Memory::LX : cost::Memory::HBM;
+    entry.memory = operand.isLX() ? MemorySpace::LX : MemorySpace::HBM;
     entry.isOutput = position == output;
     for (unsigned dim = 0; dim < descriptor.dims.size() && !entry.isOutput; ++dim)
       entry.isBroadcast |= descriptor.dims[dim].size > 1 && !operand.has(dim);

@@ -63,7 +63,7 @@ struct Operand {
         return false;
     return true;
   }
-  bool isLX() const { return tensor->component == sdsc::Component::LX; }
+  bool isLX() const { return tensor->component == MemorySpace::LX; }
   bool has(unsigned dim) const { return dims[dim].unit != 0 || dims[dim].laneStride != 0; }
 };
 

@@ -27,8 +27,8 @@ namespace {
 
 /// Combines \p count values of \p row into one. Sums run in eight lanes, a fixed
 /// order that does not depend on the processor.
-double reduceRow(Combine combine, const float *row, int64_t count, bool squared = false) {
-  if (combine == Combine::Sum) {
+double reduceRow(Combiner combine, const float *row, int64_t count, bool squared = false) {
+  if (combine == Combiner::Add) {
     double sums[8] = {};
     int64_t i = 0;
     for (; i + 8 <= count; i += 8)
@@ -43,32 +43,36 @@ double reduceRow(Combine combine, const float *row, int64_t count, bool squared 
     return ((sums[0] + sums[4]) + (sums[1] + sums[5])) +
            ((sums[2] + sums[6]) + (sums[3] + sums[7]));
   }
-  float value = combine == Combine::Max ? -INFINITY : INFINITY;
+  float value = combine == Combiner::Maximum ? -INFINITY : INFINITY;
   for (int64_t i = 0; i < count; ++i)
-    value = combine == Combine::Max ? maximumOf(value, row[i]) : minimumOf(value, row[i]);
+    value = combine == Combiner::Maximum ? maximumOf(value, row[i]) : minimumOf(value, row[i]);
   return value;
 }
 
-double combineTwo(Combine combine, double a, double b) {
+double combineTwo(Combiner combine, double a, double b) {
   switch (combine) {
-  case Combine::Sum:
+  case Combiner::Add:
     return a + b;
-  case Combine::Max:
+  case Combiner::Maximum:
     return maximumOf(static_cast<float>(a), static_cast<float>(b));
-  case Combine::Min:
+  case Combiner::Minimum:
     return minimumOf(static_cast<float>(a), static_cast<float>(b));
+  case Combiner::None:
+    break;
   }
   return a;
 }
 
-double getNeutral(Combine combine) {
+double getNeutral(Combiner combine) {
   switch (combine) {
-  case Combine::Sum:
+  case Combiner::Add:
     return 0;
-  case Combine::Max:
+  case Combiner::Maximum:
     return -INFINITY;
-  case Combine::Min:
+  case Combiner::Minimum:
     return INFINITY;
+  case Combiner::None:
+    break;
   }
   return 0;
 }
@@ -234,8 +238,8 @@ void Execution::computeReduction(int core, CoreResult &result) {
       for (int64_t i = 0; i < lanes; ++i)
         to[i] = combineTwo(kernel->combine, to[i], row[i]);
     } else if (pair) {
-      to[0] += reduceRow(Combine::Sum, row.data(), length);
-      to[1] += reduceRow(Combine::Sum, row.data(), length, /*squared=*/true);
+      to[0] += reduceRow(Combiner::Add, row.data(), length);
+      to[1] += reduceRow(Combiner::Add, row.data(), length, /*squared=*/true);
     } else {
       to[0] = combineTwo(kernel->combine, to[0], reduceRow(kernel->combine, row.data(), length));
     }

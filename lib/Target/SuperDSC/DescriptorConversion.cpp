@@ -158,8 +158,7 @@ static AllocateOp buildAllocate(OpBuilder &b, Location loc, const sd::Descriptor
   OperationState state(loc, AllocateOp::getOperationName());
   AllocateOp::Properties &p = state.getOrAddProperties<AllocateOp::Properties>();
   p.name = b.getStringAttr(tensor.name);
-  p.component = ComponentAttr::get(
-      b.getContext(), tensor.component == sd::Component::LX ? Component::LX : Component::HBM);
+  p.component = ComponentAttr::get(b.getContext(), tensor.component);
   p.label = b.getStringAttr(tensor.label);
   p.dim_order = getNameArray(b, tensor.dimOrder);
   p.scale = b.getDenseI64ArrayAttr(tensor.scale);
@@ -174,9 +173,7 @@ static AllocateOp buildAllocate(OpBuilder &b, Location loc, const sd::Descriptor
   if (!llvm::all_of(tensor.maxDimSizes, [](int64_t size) { return size == -1; }))
     p.max_dim_sizes = b.getDenseI64ArrayAttr(tensor.maxDimSizes);
   if (tensor.indirection != sd::Indirection::None)
-    p.indirection = IndirectionAttr::get(
-        b.getContext(), tensor.indirection == sd::Indirection::IndexTensor ? Indirection::Index
-                                                                           : Indirection::Value);
+    p.indirection = IndirectionAttr::get(b.getContext(), tensor.indirection);
   if (!tensor.relatedAllocation.empty())
     p.related = b.getStringAttr(tensor.relatedAllocation);
   if (!tensor.unusualAllocationName.empty())
@@ -308,16 +305,14 @@ static sd::Tensor toTensor(AllocateOp op, const sd::Descriptor &descriptor) {
   tensor.wordLength = op.getWordLength() ? static_cast<int64_t>(*op.getWordLength())
                                          : ::spyre::getWidthInBytes(tensor.format);
   tensor.scale = op.getScale().vec();
-  tensor.component = op.getComponent() == Component::LX ? sd::Component::LX : sd::Component::HBM;
+  tensor.component = op.getComponent();
   for (Attribute dim : op.getDimOrder())
     tensor.dimOrder.push_back(cast<StringAttr>(dim).getValue().str());
   if (std::optional<ArrayRef<int64_t>> sizes = op.getMaxDimSizes())
     tensor.maxDimSizes = sizes->vec();
   else
     tensor.maxDimSizes.assign(tensor.dimOrder.size(), -1);
-  if (std::optional<Indirection> indirection = op.getIndirection())
-    tensor.indirection = *indirection == Indirection::Index ? sd::Indirection::IndexTensor
-                                                            : sd::Indirection::ValueTensor;
+  tensor.indirection = op.getIndirection().value_or(sd::Indirection::None);
   tensor.unusualAllocationName = op.getAllocationName().value_or("").str();
   tensor.addressCorelets = static_cast<int64_t>(op.getAddressCorelets().value_or(1));
   tensor.relatedAllocation = op.getRelated().value_or("").str();

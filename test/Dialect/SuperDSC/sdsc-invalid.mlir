@@ -43,7 +43,7 @@ sdsc.descriptor @d index 0 dims [<out = 64 in 1>] layouts [<OUTPUT, [out], stick
 // -----
 
 sdsc.descriptor @d index 0 dims [<out = 64 in 1>] layouts [<OUTPUT, [out], stick [out : 64]>] {
-  // expected-error @+1 {{is in the unknown memory 'ssd'}}
+  // expected-error @+1 {{'ssd' is none of 'hbm', 'lx'}}
   %0 = sdsc.allocate "Tensor0" ssd "OUTPUT" [out] scale [1] SEN169_FP16 at [0]
   sdsc.compute "sfp" "exp" SEN169_FP16 ins(%0) outs(%0)
 }

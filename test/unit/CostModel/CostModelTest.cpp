@@ -33,9 +33,13 @@ const Device &device() {
   return spyre;
 }
 
-Operand in(int64_t bytes, Memory memory = Memory::HBM) { return {bytes, memory, false, false}; }
-Operand out(int64_t bytes, Memory memory = Memory::HBM) { return {bytes, memory, true, false}; }
-Operand broadcast(int64_t bytes, Memory memory = Memory::HBM) {
+Operand in(int64_t bytes, MemorySpace memory = MemorySpace::HBM) {
+  return {bytes, memory, false, false};
+}
+Operand out(int64_t bytes, MemorySpace memory = MemorySpace::HBM) {
+  return {bytes, memory, true, false};
+}
+Operand broadcast(int64_t bytes, MemorySpace memory = MemorySpace::HBM) {
   return {bytes, memory, false, true};
 }
 
@@ -51,21 +55,23 @@ TEST(CostModelTest, BalancedReadAndWriteLandAt105) {
   double ns = total(CostClass::Pointwise, {in(kMiB), out(kMiB)});
   EXPECT_NEAR(2.0 * kMiB / ns, 104.9, 0.05); // 2 / (2/150 + 0.00574)
   // One direction only.
-  EXPECT_DOUBLE_EQ(total(CostClass::Pointwise, {in(150000, Memory::HBM), out(150000, Memory::LX)}),
-                   1000);
+  EXPECT_DOUBLE_EQ(
+      total(CostClass::Pointwise, {in(150000, MemorySpace::HBM), out(150000, MemorySpace::LX)}),
+      1000);
   // Two inputs, one output: 3/150 + 0.00574 a byte.
   EXPECT_NEAR(total(CostClass::Pointwise, {in(kMiB), in(kMiB), out(kMiB)}), kMiB * 0.02574, 1e-6);
 }
 
 TEST(CostModelTest, LXCostsNothing) {
-  EXPECT_EQ(total(CostClass::Pointwise, {in(kMiB, Memory::LX), out(kMiB, Memory::LX)}), 0);
+  EXPECT_EQ(total(CostClass::Pointwise, {in(kMiB, MemorySpace::LX), out(kMiB, MemorySpace::LX)}),
+            0);
 }
 
 TEST(CostModelTest, BroadcastOperandIsReadOnceAtItsOwnSize) {
   double ns = total(CostClass::Pointwise, {in(kMiB), broadcast(kSparse), out(kMiB)});
   EXPECT_NEAR((2.0 * kMiB + kSparse) / ns, 118, 1e-9);
   // Never slower than the stream itself would be.
-  ns = total(CostClass::Pointwise, {in(kMiB), broadcast(kSparse), out(kMiB, Memory::LX)});
+  ns = total(CostClass::Pointwise, {in(kMiB), broadcast(kSparse), out(kMiB, MemorySpace::LX)});
   EXPECT_NEAR((kMiB + kSparse) / ns, 150, 1e-9);
 }
 
@@ -80,7 +86,7 @@ TEST(CostModelTest, Reductions) {
 }
 
 /// max, sub, exp, sum, realdiv of a 512x1024 f16 softmax.
-double softmaxInNs(Memory input, Memory statistics, Memory values) {
+double softmaxInNs(MemorySpace input, MemorySpace statistics, MemorySpace values) {
   double ns = total(CostClass::StickReduction, {in(kMiB, input), out(kSparse, statistics)}, 512);
   ns += total(CostClass::Pointwise,
               {in(kMiB, input), broadcast(kSparse, statistics), out(kMiB, values)});
@@ -95,14 +101,14 @@ TEST(CostModelTest, SoftmaxByHand) {
   // 118 over (2 MiB + 64 KiB), one balanced one.
   double reductions = 2 * kMiB / 150.0, broadcasts = 2 * (2 * kMiB + kSparse) / 118.0,
          balanced = kMiB * (2 / 150.0 + 0.00574);
-  EXPECT_NEAR(softmaxInNs(Memory::HBM, Memory::HBM, Memory::HBM),
+  EXPECT_NEAR(softmaxInNs(MemorySpace::HBM, MemorySpace::HBM, MemorySpace::HBM),
               reductions + broadcasts + balanced, 1e-6);
   // The published order: each further value that stays in LX helps.
-  double hbm = softmaxInNs(Memory::HBM, Memory::HBM, Memory::HBM);
-  double reduced = softmaxInNs(Memory::HBM, Memory::LX, Memory::HBM);
-  double inPlace = softmaxInNs(Memory::HBM, Memory::LX, Memory::LX);
-  double copiedIn = total(CostClass::Copy, {in(kMiB), out(kMiB, Memory::LX)}) +
-                    softmaxInNs(Memory::LX, Memory::LX, Memory::LX);
+  double hbm = softmaxInNs(MemorySpace::HBM, MemorySpace::HBM, MemorySpace::HBM);
+  double reduced = softmaxInNs(MemorySpace::HBM, MemorySpace::LX, MemorySpace::HBM);
+  double inPlace = softmaxInNs(MemorySpace::HBM, MemorySpace::LX, MemorySpace::LX);
+  double copiedIn = total(CostClass::Copy, {in(kMiB), out(kMiB, MemorySpace::LX)}) +
+                    softmaxInNs(MemorySpace::LX, MemorySpace::LX, MemorySpace::LX);
   EXPECT_GT(hbm, reduced);
   EXPECT_GT(reduced, inPlace);
   EXPECT_GT(inPlace, copiedIn);
@@ -110,7 +116,7 @@ TEST(CostModelTest, SoftmaxByHand) {
   EXPECT_NEAR(copiedIn, 2 * kMiB / 150.0, 1e-6);
 }
 
-Estimate matmul(MatmulShape shape, Memory memory = Memory::HBM) {
+Estimate matmul(MatmulShape shape, MemorySpace memory = MemorySpace::HBM) {
   OpProblem problem;
   problem.costClass = CostClass::Matmul;
   problem.matmul = shape;

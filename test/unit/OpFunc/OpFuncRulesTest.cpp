@@ -98,7 +98,7 @@ TEST(TailTest, PromisedStatesHoldForWhatIsComputed) {
       forEachSample(states, values, [&] {
         float result = roundToDL16(function(values));
         EXPECT_TRUE(holds(promised, result))
-            << getTailStateName(promised) << " promised, computed " << result << " from "
+            << getName(promised) << " promised, computed " << result << " from "
             << ::testing::PrintToString(values);
       });
     });
@@ -165,7 +165,7 @@ TEST(TailTest, ReductionsNeedTheirNeutralElement) {
 std::string arrange(std::string_view name, std::vector<ArrangementOperand> inputs) {
   auto result = getProducedArrangement(*lookupOpFunc(name), inputs);
   if (auto *arrangement = std::get_if<Arrangement>(&result))
-    return std::string(getArrangementName(*arrangement));
+    return std::string(getName(*arrangement));
   return "error: " + std::get<std::string>(result);
 }
 

@@ -39,9 +39,9 @@ sdsc::Descriptor makeAdd(int64_t rows, int64_t x, int64_t row, int64_t out) {
   };
   return makeDescriptor(
       "add", {dim("mb", rows, 4), dim("out", 64)},
-      {{{"mb", "out"}, "out", {1, 1}, sdsc::Component::HBM, slice(x)},
-       {{"mb", "out"}, "out", {-1, 1}, sdsc::Component::HBM, [=](const auto &) { return row; }},
-       {{"mb", "out"}, "out", {1, 1}, sdsc::Component::HBM, slice(out)}});
+      {{{"mb", "out"}, "out", {1, 1}, MemorySpace::HBM, slice(x)},
+       {{"mb", "out"}, "out", {-1, 1}, MemorySpace::HBM, [=](const auto &) { return row; }},
+       {{"mb", "out"}, "out", {1, 1}, MemorySpace::HBM, slice(out)}});
 }
 
 std::optional<Error> execute(Emulator &emulator, const sdsc::Descriptor &descriptor) {

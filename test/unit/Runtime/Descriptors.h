@@ -26,7 +26,7 @@ struct TestTensor {
   std::vector<std::string> dims; ///< layoutDimOrder_, innermost first
   std::string stick;
   std::vector<int64_t> scale; ///< in the order of dims
-  sdsc::Component component = sdsc::Component::HBM;
+  MemorySpace component = MemorySpace::HBM;
   /// Address on each core, by its slices.
   std::function<int64_t(const std::vector<int64_t> &)> address;
   DataFormat format = DataFormat::SEN169_FP16;

@@ -45,7 +45,7 @@ protected:
 };
 
 TestTensor tensor(std::vector<std::string> dims, const std::string &stick, int64_t address,
-                  sdsc::Component component = sdsc::Component::HBM) {
+                  MemorySpace component = MemorySpace::HBM) {
   return {std::move(dims), stick, {1, 1}, component, [=](const auto &) { return address; }};
 }
 
@@ -102,7 +102,7 @@ TEST_F(ElapsedTest, TransfersTakeTimeAndAreNoKernelTime) {
 
 TEST_F(ElapsedTest, ARelayoutSendsWhatTheOthersHave) {
   // 32 x 256, eight rows a core, becomes one stick of columns a core.
-  constexpr auto kLX = sdsc::Component::LX;
+  constexpr auto kLX = MemorySpace::LX;
   auto before =
       makeDescriptor("neg", {dim("mb", 32, 4), dim("out", 256)},
                      {tensor({"mb", "out"}, "out", 0, kLX), tensor({"mb", "out"}, "out", 0, kLX)});

@@ -72,7 +72,7 @@ protected:
     return {{"mb", "out"},
             "out",
             std::move(scale),
-            sdsc::Component::HBM,
+            MemorySpace::HBM,
             [=](const std::vector<int64_t> &slices) {
               return address + slices[0] * rowsPerCore * 128;
             }};
@@ -190,11 +190,11 @@ TEST_F(EmulatorTest, SplitReductionIsCombinedBeforeRounding) {
   });
   int64_t out = allocate(1);
   TestTensor in = {
-      {"mb", "out"}, "out", {1, 1}, sdsc::Component::HBM, [=](const std::vector<int64_t> &s) {
+      {"mb", "out"}, "out", {1, 1}, MemorySpace::HBM, [=](const std::vector<int64_t> &s) {
         return x + s[1] * 128;
       }};
   TestTensor result = {
-      {"mb", "out"}, "out", {1, -2}, sdsc::Component::HBM, [=](const std::vector<int64_t> &) {
+      {"mb", "out"}, "out", {1, -2}, MemorySpace::HBM, [=](const std::vector<int64_t> &) {
         return out;
       }};
   auto error =
@@ -226,15 +226,15 @@ TEST_F(EmulatorTest, MatmulSplitOverKMatchesALoop) {
   int64_t a = makeBuffer(2 * kM, [&](int64_t r, int64_t l) { return x(r % kM, r / kM * 64 + l); });
   int64_t b = makeBuffer(kK, y), out = allocate(kM);
   TestTensor tx = {
-      {"mb", "in"}, "in", {1, 1}, sdsc::Component::HBM, [=](const std::vector<int64_t> &s) {
+      {"mb", "in"}, "in", {1, 1}, MemorySpace::HBM, [=](const std::vector<int64_t> &s) {
         return a + s[2] * kM * 128;
       }};
   TestTensor ty = {
-      {"in", "out"}, "out", {1, 1}, sdsc::Component::HBM, [=](const std::vector<int64_t> &s) {
+      {"in", "out"}, "out", {1, 1}, MemorySpace::HBM, [=](const std::vector<int64_t> &s) {
         return b + s[2] * 64 * 128;
       }};
   TestTensor to = {
-      {"mb", "out"}, "out", {1, 1}, sdsc::Component::HBM, [=](const std::vector<int64_t> &) {
+      {"mb", "out"}, "out", {1, 1}, MemorySpace::HBM, [=](const std::vector<int64_t> &) {
         return out;
       }};
   auto error = execute(makeDescriptor(
@@ -259,11 +259,11 @@ TEST_F(EmulatorTest, TopKTakesTheFirstOfEqualValues) {
   int64_t value = allocate(2), where = allocate(2);
   for (auto [op, out] : {std::pair("topkvalue", value), std::pair("topkindex", where)}) {
     TestTensor in = {
-        {"out", "x"}, "x", {1, 1}, sdsc::Component::HBM, [=](const std::vector<int64_t> &) {
+        {"out", "x"}, "x", {1, 1}, MemorySpace::HBM, [=](const std::vector<int64_t> &) {
           return x;
         }};
     TestTensor result = {
-        {"mb", "x"}, "x", {1, 1}, sdsc::Component::HBM, [out = out](const std::vector<int64_t> &) {
+        {"mb", "x"}, "x", {1, 1}, MemorySpace::HBM, [out = out](const std::vector<int64_t> &) {
           return out;
         }};
     auto error =
@@ -284,11 +284,11 @@ TEST_F(EmulatorTest, PaddedRestickifyStaysInItsOperands) {
       makeBuffer(2 * 50, [&](int64_t i, int64_t l) { return value(i % 50, i / 50 * 64 + l); });
   int64_t out = allocate(70);
   TestTensor in = {
-      {"mb", "out"}, "out", {1, 1}, sdsc::Component::HBM, [=](const std::vector<int64_t> &) {
+      {"mb", "out"}, "out", {1, 1}, MemorySpace::HBM, [=](const std::vector<int64_t> &) {
         return x;
       }};
   TestTensor result = {
-      {"out", "mb"}, "mb", {1, 1}, sdsc::Component::HBM, [=](const std::vector<int64_t> &) {
+      {"out", "mb"}, "mb", {1, 1}, MemorySpace::HBM, [=](const std::vector<int64_t> &) {
         return out;
       }};
   auto d = makeDescriptor("ReStickifyOpHBM", {dim("mb", 64), dim("out", 128)}, {in, result});
@@ -315,15 +315,15 @@ TEST_F(EmulatorTest, GatherReadsRowsByNumberAndChecksTheNumbers) {
   TestTensor where = {{"mb"},
                       "mb",
                       {1},
-                      sdsc::Component::HBM,
+                      MemorySpace::HBM,
                       [=](const std::vector<int64_t> &) { return numbers; },
                       DataFormat::SENUINT32};
   TestTensor values = {
-      {"out", "mb"}, "out", {1, 1}, sdsc::Component::HBM, [=](const std::vector<int64_t> &) {
+      {"out", "mb"}, "out", {1, 1}, MemorySpace::HBM, [=](const std::vector<int64_t> &) {
         return table;
       }};
   TestTensor result = {
-      {"mb", "out"}, "out", {1, 1}, sdsc::Component::HBM, [=](const std::vector<int64_t> &) {
+      {"mb", "out"}, "out", {1, 1}, MemorySpace::HBM, [=](const std::vector<int64_t> &) {
         return out;
       }};
   auto d = makeDescriptor("identity", {dim("mb", kRows), dim("out", 128)}, {where, values, result});
@@ -418,7 +418,7 @@ TEST_F(EmulatorTest, ScratchpadsBelongToTheirCores) {
   int64_t x = makeBuffer(4, sample), out = allocate(4);
   auto lx = [](int64_t address) {
     return TestTensor{
-        {"mb", "out"}, "out", {1, 1}, sdsc::Component::LX, [=](const std::vector<int64_t> &) {
+        {"mb", "out"}, "out", {1, 1}, MemorySpace::LX, [=](const std::vector<int64_t> &) {
           return address;
         }};
   };
@@ -443,7 +443,7 @@ TEST_F(EmulatorTest, ReportsScratchpadOverflow) {
   int64_t x = makeBuffer(2, sample);
   int64_t end = emulator->getDevice().getLXInBytes();
   TestTensor lx = {
-      {"mb", "out"}, "out", {1, 1}, sdsc::Component::LX, [=](const std::vector<int64_t> &) {
+      {"mb", "out"}, "out", {1, 1}, MemorySpace::LX, [=](const std::vector<int64_t> &) {
         return end - 128;
       }};
   ASSERT_FALSE(

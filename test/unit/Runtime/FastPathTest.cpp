@@ -145,8 +145,8 @@ protected:
         }
         return at;
       };
-      tensors.push_back({p.order, p.stick, p.scale,
-                         p.isLX ? sdsc::Component::LX : sdsc::Component::HBM, address, p.format});
+      tensors.push_back({p.order, p.stick, p.scale, p.isLX ? MemorySpace::LX : MemorySpace::HBM,
+                         address, p.format});
     }
     sdsc::Descriptor d = makeDescriptor(op, dims, tensors, outputIsInput, constants);
     for (size_t i = 0; i < placed.size(); ++i) {

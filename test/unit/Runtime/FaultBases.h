@@ -52,7 +52,7 @@ struct FaultProgram {
 /// What an operation works on: an argument, a place in the pool or in LX.
 struct Ref {
   layout::TensorLayout layout;
-  sdsc::Space space = sdsc::Space::HBM;
+  PlacementKind space = PlacementKind::HBM;
   int64_t at = 0;                  ///< argument, or bytes
   std::vector<unsigned> dims = {}; ///< of the operation, one a logical dim
   int loopDim = -1;                ///< the logical dim that a loop walks, a tile an iteration
@@ -90,17 +90,17 @@ public:
     program.arrays.push_back(std::move(array));
     program.isCopiedIn.push_back(role != Role::Output);
     program.bundle.plan.numArguments = int64_t(k + 1);
-    return {layout, sdsc::Space::HBM, int64_t(k)};
+    return {layout, PlacementKind::HBM, int64_t(k)};
   }
   /// A place in the pool.
   Ref addPool(const layout::TensorLayout &layout) {
-    Ref ref{layout, sdsc::Space::Pool, program.bundle.plan.poolInBytes};
+    Ref ref{layout, PlacementKind::Pool, program.bundle.plan.poolInBytes};
     program.bundle.plan.hasPool = true;
     program.bundle.plan.poolInBytes += roundUp(layout::getSizeInBytes(layout), kStickInBytes);
     return ref;
   }
   static Ref inLX(const layout::TensorLayout &layout, int64_t address) {
-    return {layout, sdsc::Space::LX, address};
+    return {layout, PlacementKind::LX, address};
   }
 
   /// Emits an operation and launches it; in a loop of \p trips if that is not 0.
@@ -141,7 +141,7 @@ public:
       }
       operand.isIndexTensor = ref.isIndex;
       operand.space = ref.space;
-      operand.addressInBytes = ref.space == sdsc::Space::HBM ? 0 : ref.at;
+      operand.addressInBytes = ref.space == PlacementKind::HBM ? 0 : ref.at;
       op.operands.push_back(std::move(operand));
     }
     int64_t number = int64_t(program.bundle.descriptors.size());
@@ -154,13 +154,13 @@ public:
     int64_t id = 0;
     for (size_t t = 0; t < made.descriptor.tensors.size(); ++t) {
       sdsc::Tensor &tensor = made.descriptor.tensors[t];
-      if (tensor.component == sdsc::Component::LX)
+      if (tensor.component == MemorySpace::LX)
         continue;
       tensor.symbolicAddress = true;
       for (int64_t &address : tensor.startAddress) {
         AddressExpr expr;
         expr.base =
-            operands[t].space == sdsc::Space::Pool ? int64_t(AddressExpr::kPool) : operands[t].at;
+            operands[t].space == PlacementKind::Pool ? int64_t(AddressExpr::kPool) : operands[t].at;
         expr.offsetInBytes = address;
         if (trips)
           expr.strideInBytes = made.loopStrideInBytes[t];

@@ -122,7 +122,7 @@ TEST(DescriptorJson, FieldsMeanWhatTheReferenceSays) {
   EXPECT_EQ(d.dims[1].name, "x");
   EXPECT_EQ(d.dims[1].numSlices, 32);
   ASSERT_EQ(d.tensors.size(), 2u);
-  EXPECT_EQ(d.tensors[0].component, Component::LX);
+  EXPECT_EQ(d.tensors[0].component, spyre::MemorySpace::LX);
   EXPECT_EQ(d.tensors[0].coreToSlice.size(), 32u);
   EXPECT_FALSE(d.tensors[0].symbolicAddress);
   ASSERT_TRUE(d.provenance.has_value());

@@ -360,9 +360,9 @@ inline spyre::sdsc::EmitOp getEmitOp(const CaseOp &caseOp, const Json &config) {
           operand.indexOperand = int(k);
     operand.isIndexTensor = arg["name"].is_string();
     const Json &allocation = arg["allocation"];
-    operand.space = allocation.contains("pool") ? Space::Pool
-                    : allocation.contains("lx") ? Space::LX
-                                                : Space::HBM;
+    operand.space = allocation.contains("pool") ? spyre::PlacementKind::Pool
+                    : allocation.contains("lx") ? spyre::PlacementKind::LX
+                                                : spyre::PlacementKind::HBM;
     operand.addressInBytes = allocation.begin().value();
     result.operands.push_back(std::move(operand));
   }

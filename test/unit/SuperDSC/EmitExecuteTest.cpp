@@ -43,8 +43,8 @@ int64_t getOffset(const Descriptor &descriptor, const Tensor &tensor, const Shap
                              label->dimOrder.begin());
     if (tensor.scale[position] != 1)
       continue;
-    int64_t extent = tensor.component == Component::LX ? descriptor.dims[dim].coreSize
-                                                       : descriptor.dims[dim].size;
+    int64_t extent = tensor.component == spyre::MemorySpace::LX ? descriptor.dims[dim].coreSize
+                                                                : descriptor.dims[dim].size;
     for (const auto &[gapName, gaps] : tensor.backGap)
       if (gapName == name)
         extent += gaps.front();

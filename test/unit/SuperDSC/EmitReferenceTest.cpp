@@ -37,7 +37,7 @@ bool useSymbols(Descriptor &descriptor, const Json &reference, std::string &prob
   std::map<int64_t, int64_t> toId, toAddress;
   for (size_t i = 0; i < descriptor.tensors.size() && i < nodes.size(); ++i) {
     Tensor &tensor = descriptor.tensors[i];
-    if (tensor.component == Component::LX)
+    if (tensor.component == spyre::MemorySpace::LX)
       continue;
     tensor.symbolicAddress = true;
     size_t core = 0;

@@ -174,12 +174,12 @@ TEST(Emit, LoopStridesInLXFollowTheCoresSlices) {
     operand.layout = getDefaultLayout({4, 512, 256}, DataFormat::SEN169_FP16);
     operand.layout.dimOrder = {1, 0, 2}; // device [4, 4, 512, 64]
     operand.access = {extents, {makeInput(2), makeInput(0), makeInput(1)}};
-    operand.space = Space::LX;
+    operand.space = spyre::PlacementKind::LX;
   }
   EmittedOp emitted = emit(op);
   // One step is 4 sticks a row, 64 rows a core.
   EXPECT_EQ(emitted.loopStrideInBytes, (std::vector<Shape>{{4 * 64 * 128}, {4 * 64 * 128}}));
-  op.operands[0].space = Space::HBM;
+  op.operands[0].space = spyre::PlacementKind::HBM;
   emitted = emit(op);
   EXPECT_EQ(emitted.loopStrideInBytes, (std::vector<Shape>{{4 * 512 * 128}, {4 * 64 * 128}}));
 }

@@ -548,7 +548,7 @@ std::vector<RuleCase> getExtensionCases() {
        "Tensor1: a shuffle's operand has a division of its own"},
       {49, kShuffle,
        [](Descriptor &d) {
-         d.tensors[0].component = Component::HBM;
+         d.tensors[0].component = spyre::MemorySpace::HBM;
          d.tensors[0].presentInHbm = true;
        },
        "Tensor0: a shuffle moves data from LX to LX"},

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "spyre/Dialect/EnumParameter.h"
 #include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
 #include "spyre/Layout/TensorLayout.h"
 
@@ -20,7 +21,6 @@
 using namespace mlir;
 using namespace mlir::spyre;
 
-#include "spyre/Dialect/Spyre/IR/SpyreEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "spyre/Dialect/Spyre/IR/SpyreAttributes.cpp.inc"
 
@@ -167,14 +167,9 @@ Attribute LayoutAttr::parse(AsmParser &parser, Type) {
           }))
         return {};
     } else if (key == "arrangement") {
-      StringRef name;
-      if (parser.parseKeyword(&name))
+      FailureOr<Arrangement> parsed = FieldParser<Arrangement>::parse(parser);
+      if (failed(parsed))
         return {};
-      std::optional<Arrangement> parsed = symbolizeArrangement(name);
-      if (!parsed) {
-        parser.emitError(keyLoc) << "'" << name << "' is no element arrangement";
-        return {};
-      }
       arrangement = *parsed;
     } else {
       parser.emitError(keyLoc) << "expected 'stick' or 'arrangement', got '" << key << "'";
@@ -197,7 +192,7 @@ void LayoutAttr::print(AsmPrinter &printer) const {
     printer << "]";
   }
   if (getArrangement() != Arrangement::Standard)
-    printer << ", arrangement " << stringifyArrangement(getArrangement());
+    printer << ", arrangement " << getArrangement();
   printer << ">";
 }
 
@@ -298,6 +293,10 @@ LayoutAttr LayoutAttr::getDefault(MLIRContext *context, ArrayRef<int64_t> shape,
                                   ::spyre::DataFormat format) {
   return get(context, ::spyre::layout::getDefaultLayout(
                           std::vector<int64_t>(shape.begin(), shape.end()), format));
+}
+
+LayoutAttr LayoutAttr::withArrangement(Arrangement arrangement) const {
+  return get(getContext(), getDeviceSizes(), getDimOrder(), getFormat(), getStick(), arrangement);
 }
 
 int64_t LayoutAttr::getSizeInBytes() const {

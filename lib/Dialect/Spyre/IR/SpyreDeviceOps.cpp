@@ -231,6 +231,19 @@ LayoutAttr mlir::spyre::getLayout(Value value) {
   return dyn_cast_or_null<LayoutAttr>(cast<RankedTensorType>(value.getType()).getEncoding());
 }
 
+SmallVector<DeviceOpInterface> mlir::spyre::getWriters(DeviceOpInterface op) {
+  SmallVector<DeviceOpInterface> writers;
+  for (DeviceOpInterface next = op; next;) {
+    writers.push_back(next);
+    Value written = next.getResultTensor();
+    next = nullptr;
+    for (Operation *user : written.getUsers())
+      if (auto device = dyn_cast<DeviceOpInterface>(user); device && device.getOutput() == written)
+        next = device;
+  }
+  return writers;
+}
+
 Value mlir::spyre::getRootBuffer(Value buffer) {
   while (auto alias = buffer.getDefiningOp<ReinterpretOp>())
     buffer = alias.getSource();

@@ -61,7 +61,7 @@ LogicalResult SpyreDialect::verifyRegionArgAttribute(Operation *op, unsigned reg
   }
   if (name == kTailAttr) {
     auto tail = dyn_cast<StringAttr>(value);
-    if (!tail || !symbolizeTailState(tail.getValue()))
+    if (!tail || !::spyre::parseName<::spyre::TailState>(tail.getValue()))
       return fail("a tail state: zero, neg_inf, pos_inf, finite or unknown");
     return success();
   }

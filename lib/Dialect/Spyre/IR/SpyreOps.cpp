@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
+#include "spyre/Dialect/EnumParameter.h"
 #include "spyre/Dialect/Spyre/IR/AffineConversion.h"
 
 #include "mlir/IR/Builders.h"
@@ -31,7 +32,7 @@ ParseResult AllocOp::parse(OpAsmParser &parser, OperationState &state) {
       return failure();
     auto placement =
         PlacementAttr::getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
-                                  *symbolizePlacementKind(kindName), address);
+                                  *::spyre::parseName<PlacementKind>(kindName), address);
     if (!placement)
       return failure();
     state.addAttribute("placement", placement);
@@ -52,8 +53,7 @@ ParseResult AllocOp::parse(OpAsmParser &parser, OperationState &state) {
 
 void AllocOp::print(OpAsmPrinter &printer) {
   if (PlacementAttr placement = getPlacementAttr())
-    printer << " " << stringifyPlacementKind(placement.getKind()) << "("
-            << placement.getAddressInBytes() << ")";
+    printer << " " << placement.getKind() << "(" << placement.getAddressInBytes() << ")";
   if (DistributionAttr distribution = getDistributionAttr()) {
     printer << " holding";
     distribution.print(printer);
@@ -66,8 +66,9 @@ LogicalResult AllocOp::verify() {
   bool isLx = getType().getSpace() == MemorySpace::LX;
   if (PlacementAttr placement = getPlacementAttr())
     if ((placement.getKind() == PlacementKind::LX) != isLx)
-      return emitOpError() << "is placed in " << stringifyPlacementKind(placement.getKind())
-                           << ", but its type says " << stringifyMemorySpace(getType().getSpace());
+      return emitOpError() << "is placed in " << StringRef(::spyre::getName(placement.getKind()))
+                           << ", but its type says "
+                           << StringRef(::spyre::getName(getType().getSpace()));
   if (DistributionAttr distribution = getDistributionAttr()) {
     if (!isLx)
       return emitOpError() << "only an LX buffer is distributed over cores";

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "spyre/Dialect/EnumParameter.h"
 #include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
 
 #include "mlir/IR/Builders.h"
@@ -33,20 +34,12 @@ Type BufferType::parse(AsmParser &parser) {
   Type elementType;
   LayoutAttr layout;
   SMLoc loc = parser.getCurrentLocation();
-  StringRef spaceName;
   if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
       parser.parseType(elementType) || parser.parseComma() || parser.parseAttribute(layout) ||
       parser.parseComma())
     return {};
-  SMLoc spaceLoc = parser.getCurrentLocation();
-  if (parser.parseKeyword(&spaceName))
-    return {};
-  std::optional<MemorySpace> space = symbolizeMemorySpace(spaceName);
-  if (!space) {
-    parser.emitError(spaceLoc) << "'" << spaceName << "' is no memory; expected 'hbm' or 'lx'";
-    return {};
-  }
-  if (parser.parseGreater())
+  FailureOr<MemorySpace> space = FieldParser<MemorySpace>::parse(parser);
+  if (failed(space) || parser.parseGreater())
     return {};
   return parser.getChecked<BufferType>(loc, parser.getContext(), shape, elementType, layout,
                                        *space);
@@ -56,8 +49,7 @@ void BufferType::print(AsmPrinter &printer) const {
   printer << "<";
   for (int64_t size : getShape())
     printer << size << "x";
-  printer << getElementType() << ", " << getLayout() << ", " << stringifyMemorySpace(getSpace())
-          << ">";
+  printer << getElementType() << ", " << getLayout() << ", " << getSpace() << ">";
 }
 
 LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError,

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "spyre/Dialect/SuperDSC/IR/SdscDialect.h"
+#include "spyre/Dialect/EnumParameter.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -15,7 +16,6 @@ using namespace mlir;
 using namespace mlir::sdsc;
 
 #include "spyre/Dialect/SuperDSC/IR/SdscDialect.cpp.inc"
-#include "spyre/Dialect/SuperDSC/IR/SdscEnums.cpp.inc"
 
 #define GET_TYPEDEF_CLASSES
 #include "spyre/Dialect/SuperDSC/IR/SdscTypes.cpp.inc"

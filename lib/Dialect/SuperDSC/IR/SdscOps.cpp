@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "spyre/Dialect/EnumParameter.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscDialect.h"
 
 #include "spyre/Numerics/Formats.h"
@@ -31,12 +32,9 @@ static void printFormat(OpAsmPrinter &printer, Operation *, FormatAttr format) {
 }
 
 static ParseResult parseComponent(OpAsmParser &parser, ComponentAttr &component) {
-  StringRef name;
-  if (parser.parseKeyword(&name))
+  FailureOr<::spyre::MemorySpace> value = FieldParser<::spyre::MemorySpace>::parse(parser);
+  if (failed(value))
     return failure();
-  std::optional<Component> value = symbolizeComponent(name);
-  if (!value)
-    return parser.emitError(parser.getNameLoc()) << "is in the unknown memory '" << name << "'";
   component = ComponentAttr::get(parser.getContext(), *value);
   return success();
 }
@@ -342,8 +340,7 @@ ParseResult AllocateOp::parse(OpAsmParser &parser, OperationState &result) {
 }
 
 void AllocateOp::print(OpAsmPrinter &printer) {
-  printer << ' ' << getNameAttr() << ' ' << stringifyComponent(getComponent()) << ' '
-          << getLabelAttr() << ' ';
+  printer << ' ' << getNameAttr() << ' ' << getComponent() << ' ' << getLabelAttr() << ' ';
   printNames(printer, getDimOrder());
   printer << " scale ";
   printNumbers(printer, getScale());

@@ -143,3 +143,51 @@ func.func @fits(%x: !all) {
 func.func @one_more(%x: !more) {
   return
 }
+
+// -----
+
+!h = tensor<64x128xf16, #spyre.layout<[2, 64, 64], order [0, 1], SEN169_FP16>>
+!w = tensor<64x128xf32, #spyre.layout<[4, 64, 32], order [0, 1], IEEE_FP32, arrangement dl16_to_fp32>>
+// L2-6: staggered operands meet, and narrowing puts the elements back.
+func.func @staggered(%x: !h, %w: !w) -> !h {
+  %0 = spyre.dl16tofp32 (d0 = 64, d1 = 128) ins(%x[d0, d1]) -> [d0, d1] : !h -> !w
+  %1 = spyre.add (d0 = 64, d1 = 128) ins(%0[d0, d1], %w[d0, d1]) -> [d0, d1] : !w, !w -> !w
+  %2 = spyre.fp32todl16 (d0 = 64, d1 = 128) ins(%1[d0, d1]) -> [d0, d1] : !w -> !h
+  return %2 : !h
+}
+
+// -----
+
+!h = tensor<64x128xf16, #spyre.layout<[2, 64, 64], order [0, 1], SEN169_FP16>>
+!w = tensor<64x128xf32, #spyre.layout<[4, 64, 32], order [0, 1], IEEE_FP32, arrangement dl16_to_fp32>>
+!s = tensor<64x128xf32, #spyre.layout<[4, 64, 32], order [0, 1], IEEE_FP32>>
+// L2-6: a staggered operand and one in the standard order.
+func.func @mixed(%x: !h, %s: !s) -> !w {
+  %0 = spyre.dl16tofp32 (d0 = 64, d1 = 128) ins(%x[d0, d1]) -> [d0, d1] : !h -> !w
+  // expected-error @+1 {{L2-6: 'add' needs input 1 in the order of the others, dl16_to_fp32, not standard}}
+  %1 = spyre.add (d0 = 64, d1 = 128) ins(%0[d0, d1], %s[d0, d1]) -> [d0, d1] : !w, !s -> !w
+  return %1 : !w
+}
+
+// -----
+
+!s = tensor<64x128xf32, #spyre.layout<[4, 64, 32], order [0, 1], IEEE_FP32>>
+!h = tensor<64x128xf16, #spyre.layout<[2, 64, 64], order [0, 1], SEN169_FP16, arrangement dl16_to_fp32>>
+// L2-6: narrowing what lies in the standard order makes another order than the layout says.
+func.func @narrowed(%s: !s) -> !h {
+  // expected-error @+1 {{L2-6: makes a tensor in the order fp32_to_dl16, but its layout says dl16_to_fp32}}
+  %0 = spyre.fp32todl16 (d0 = 64, d1 = 128) ins(%s[d0, d1]) -> [d0, d1] : !s -> !h
+  return %0 : !h
+}
+
+// -----
+
+!w = tensor<64x128xf32, #spyre.layout<[4, 64, 32], order [0, 1], IEEE_FP32, arrangement dl16_to_fp32>>
+!s = tensor<64x128xf32, #spyre.layout<[4, 64, 32], order [0, 1], IEEE_FP32>>
+// L2-6: a part of a tensor in another order than the rest.
+func.func @updated(%w: !w, %s: !s) -> !w {
+  %0 = spyre.neg (d0 = 64, d1 = 128) ins(%w[d0, d1]) -> [d0, d1] : !w -> !w
+  // expected-error @+1 {{L2-6: writes elements in the order standard into a tensor in the order dl16_to_fp32}}
+  %1 = spyre.neg (d0 = 32, d1 = 128) ins(%s[d0, d1]) outs(%0[d0, d1]) : !s -> !w
+  return %1 : !w
+}

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Attributes of L2 and L3: where elements sit (#spyre.layout), where a buffer
-// lives (#spyre.placement), which core holds what (#spyre.distribution).
+// lives (#spyre.placement), which core holds what (#spyre.distribution). Their
+// enumerations are those of the MLIR-free libraries.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,34 +17,7 @@
 include "spyre/Dialect/Spyre/IR/SpyreDialect.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
-include "mlir/IR/EnumAttr.td"
 include "mlir/IR/TensorEncoding.td"
-
-class Spyre_I32Enum<string name, string summary, list<I32EnumAttrCase> cases>
-    : I32EnumAttr<name, summary, cases> {
-  let cppNamespace = "::mlir::spyre";
-  let genSpecializedAttr = 0;
-}
-
-def Spyre_MemorySpace : Spyre_I32Enum<"MemorySpace", "the memory that holds a buffer", [
-  I32EnumAttrCase<"HBM", 0, "hbm">, I32EnumAttrCase<"LX", 1, "lx">]>;
-
-def Spyre_PlacementKind : Spyre_I32Enum<"PlacementKind", "how a buffer's address is given", [
-  I32EnumAttrCase<"HBM", 0, "hbm">,    // absolute device address
-  I32EnumAttrCase<"Pool", 1, "pool">,  // offset in the bundle's pool
-  I32EnumAttrCase<"LX", 2, "lx">]>;    // offset in every core's scratchpad
-
-/// What the lanes and rows beyond a value's logical extent hold.
-def Spyre_TailState : Spyre_I32Enum<"TailState", "content of a value's padding", [
-  I32EnumAttrCase<"Zero", 0, "zero">, I32EnumAttrCase<"NegInf", 1, "neg_inf">,
-  I32EnumAttrCase<"PosInf", 2, "pos_inf">, I32EnumAttrCase<"Finite", 3, "finite">,
-  I32EnumAttrCase<"Unknown", 4, "unknown">]>;
-
-/// Order of the elements within a stick.
-def Spyre_Arrangement : Spyre_I32Enum<"Arrangement", "order of elements within a stick", [
-  I32EnumAttrCase<"Standard", 0, "standard">, I32EnumAttrCase<"DL16ToFP32", 1, "dl16_to_fp32">,
-  I32EnumAttrCase<"FP32ToDL16", 2, "fp32_to_dl16">, I32EnumAttrCase<"Exx2", 3, "exx2">,
-  I32EnumAttrCase<"QFP8Ch", 4, "qfp8ch">, I32EnumAttrCase<"QFP8Wt", 5, "qfp8wt">]>;
 
 class Spyre_Attr<string name, string attrMnemonic, list<Trait> traits = []>
     : AttrDef<Spyre_Dialect, name, traits> {
@@ -73,7 +47,7 @@ def Spyre_LayoutAttr : Spyre_Attr<"Layout", "layout",
     ArrayRefParameter<"int64_t">:$dimOrder,
     "::spyre::DataFormat":$format,
     ArrayRefParameter<"int64_t">:$stick,
-    DefaultValuedParameter<"Arrangement", "Arrangement::Standard">:$arrangement
+    DefaultValuedParameter<"::spyre::Arrangement", "::spyre::Arrangement::Standard">:$arrangement
   );
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
@@ -83,10 +57,12 @@ def Spyre_LayoutAttr : Spyre_Attr<"Layout", "layout",
     /// The attribute for `layout`.
     static LayoutAttr get(::mlir::MLIRContext *context,
                           const ::spyre::layout::TensorLayout &layout,
-                          Arrangement arrangement = Arrangement::Standard);
+                          ::spyre::Arrangement arrangement = ::spyre::Arrangement::Standard);
     /// The calling convention's layout of a tensor.
     static LayoutAttr getDefault(::mlir::MLIRContext *context, ::llvm::ArrayRef<int64_t> shape,
                                  ::spyre::DataFormat format);
+    /// The same layout with its elements in the order `arrangement`.
+    LayoutAttr withArrangement(::spyre::Arrangement arrangement) const;
     int64_t getSizeInBytes() const;
     bool isSparse() const { return !getDimOrder().empty() && getDimOrder().back() == -1; }
   }];
@@ -108,7 +84,7 @@ def Spyre_PlacementAttr : Spyre_Attr<"Placement", "placement"> {
     }
     ```
   }];
-  let parameters = (ins "PlacementKind":$kind, "int64_t":$addressInBytes);
+  let parameters = (ins "::spyre::PlacementKind":$kind, "int64_t":$addressInBytes);
   let assemblyFormat = "`<` $kind `,` $addressInBytes `>`";
   let genVerifyDecl = 1;
 }

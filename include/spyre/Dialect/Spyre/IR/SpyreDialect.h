@@ -13,8 +13,10 @@
 #ifndef SPYRE_DIALECT_SPYRE_IR_SPYREDIALECT_H
 #define SPYRE_DIALECT_SPYRE_IR_SPYREDIALECT_H
 
+#include "spyre/Device/MemorySpace.h"
 #include "spyre/Layout/TensorLayout.h"
 #include "spyre/Numerics/Formats.h"
+#include "spyre/OpFunc/OpFuncTable.h"
 
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -25,13 +27,16 @@
 #include "mlir/IR/TensorEncoding.h"
 
 #include "spyre/Dialect/Spyre/IR/SpyreDialect.h.inc"
-#include "spyre/Dialect/Spyre/IR/SpyreEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "spyre/Dialect/Spyre/IR/SpyreAttributes.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "spyre/Dialect/Spyre/IR/SpyreTypes.h.inc"
 
 namespace mlir::spyre {
+
+using ::spyre::Arrangement;
+using ::spyre::MemorySpace;
+using ::spyre::PlacementKind;
 
 /// PyTorch's name for a builtin element type (f16, bf16, f32, si64, i1, ...), or
 /// nothing if it is none of PyTorch's.

@@ -49,6 +49,9 @@ ArrayRef<int64_t> getShape(Value value);
 Type getElementType(Value value);
 LayoutAttr getLayout(Value value);
 
+/// \p op (of tensors) and the operations that update its result in place, one after another.
+SmallVector<DeviceOpInterface> getWriters(DeviceOpInterface op);
+
 /// The allocation or argument whose memory \p buffer is: through `spyre.reinterpret`.
 Value getRootBuffer(Value buffer);
 

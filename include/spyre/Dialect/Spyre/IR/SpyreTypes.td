@@ -26,7 +26,7 @@ def Spyre_BufferType : TypeDef<Spyre_Dialect, "Buffer"> {
     ```
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType,
-                        "LayoutAttr":$layout, "MemorySpace":$space);
+                        "LayoutAttr":$layout, "::spyre::MemorySpace":$space);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{

@@ -14,7 +14,6 @@
 #define SPYRE_DIALECT_SUPERDSC_SDSC_TD
 
 include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -45,15 +44,19 @@ def Sdsc_AllocationType : TypeDef<Sdsc_Dialect, "Allocation"> {
   }];
 }
 
-class Sdsc_Enum<string name, string summary, list<I32EnumAttrCase> cases>
-    : I32EnumAttr<name, summary, cases> {
-  let cppNamespace = "::mlir::sdsc";
-  let genSpecializedAttr = 0;
+/// An enumeration of the MLIR-free libraries, by its names.
+class Sdsc_Enum<string name, string attrMnemonic, string type, string text>
+    : AttrDef<Sdsc_Dialect, name> {
+  let mnemonic = attrMnemonic;
+  let summary = text;
+  let parameters = (ins type:$value);
+  let assemblyFormat = "$value";
+  let convertFromStorage = "$_self.getValue()";
+  let returnType = type;
 }
 
-def Sdsc_Component : Sdsc_Enum<"Component", "the memory of an operand", [
-  I32EnumAttrCase<"HBM", 0, "hbm">, I32EnumAttrCase<"LX", 1, "lx">]>;
-def Sdsc_ComponentAttr : EnumAttr<Sdsc_Dialect, Sdsc_Component, "component"> {
+def Sdsc_ComponentAttr : Sdsc_Enum<"Component", "component", "::spyre::MemorySpace",
+                                   "The memory of an operand"> {
   let description = [{
     It says whether an operand lies in device memory or in LX.
 
@@ -63,9 +66,8 @@ def Sdsc_ComponentAttr : EnumAttr<Sdsc_Dialect, Sdsc_Component, "component"> {
   }];
 }
 
-def Sdsc_Indirection : Sdsc_Enum<"Indirection", "part of an operand in an indirect access", [
-  I32EnumAttrCase<"Index", 0, "index">, I32EnumAttrCase<"Value", 1, "value">]>;
-def Sdsc_IndirectionAttr : EnumAttr<Sdsc_Dialect, Sdsc_Indirection, "indirection"> {
+def Sdsc_IndirectionAttr : Sdsc_Enum<"Indirection", "indirection", "::spyre::sdsc::Indirection",
+                                     "The part of an operand in an indirect access"> {
   let description = [{
     It says whether an operand holds indices or is addressed by them.
 

@@ -25,7 +25,6 @@
 #include "spyre/SuperDSC/Descriptor.h"
 
 #include "spyre/Dialect/SuperDSC/IR/SdscDialect.h.inc"
-#include "spyre/Dialect/SuperDSC/IR/SdscEnums.h.inc"
 
 #define GET_TYPEDEF_CLASSES
 #include "spyre/Dialect/SuperDSC/IR/SdscTypes.h.inc"

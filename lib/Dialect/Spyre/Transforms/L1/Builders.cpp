@@ -170,6 +170,11 @@ Value mlir::spyre::buildReduction(OpBuilder &b, Location loc, OpFunc opFunc, Val
 // Views
 //===----------------------------------------------------------------------===//
 
+Value mlir::spyre::buildCentred(OpBuilder &b, Location loc, Value x, int64_t dim) {
+  Value mean = buildReduction(b, loc, OpFunc::Mean, x, {dim}, /*keepDims=*/true);
+  return buildPointwise(b, loc, OpFunc::Sub, {x, mean}, getTensorType(x));
+}
+
 Value mlir::spyre::buildView(OpBuilder &b, Location loc, Value source, AffineMap map,
                              ArrayRef<int64_t> shape) {
   RankedTensorType type = getTensorType(source);

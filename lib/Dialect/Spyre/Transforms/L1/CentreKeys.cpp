@@ -28,7 +28,6 @@ namespace mlir::spyre {
 
 using namespace mlir;
 using namespace mlir::spyre;
-using ::spyre::OpFunc;
 
 /// True if \p op multiplies or divides its first input by a number, element by element.
 static bool isScaling(Operation *op) {
@@ -152,9 +151,7 @@ struct CentreKeysPass : mlir::spyre::impl::SpyreCentreKeysBase<CentreKeysPass> {
         return;
       OpBuilder b(product);
       Location loc = product.getLoc();
-      Value mean = buildReduction(b, loc, OpFunc::Mean, keys->root, {keys->dim}, /*keepDims=*/true);
-      Value centred =
-          buildPointwise(b, loc, OpFunc::Sub, {keys->root, mean}, getTensorType(keys->root));
+      Value centred = buildCentred(b, loc, keys->root, keys->dim);
       IRMapping mapping;
       mapping.map(keys->root, centred);
       for (Operation *op : keys->path)

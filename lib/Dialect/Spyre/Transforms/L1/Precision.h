@@ -27,6 +27,8 @@ namespace mlir::spyre {
 bool isF32(Value value);
 /// \p value without views: what it shows.
 Value skipViews(Value value);
+/// The operations that use \p value, those of a view of it in the view's place.
+SmallVector<Operation *> getUsersThroughViews(Value value);
 /// The operation of type \p Op that computes \p value, looked at through views; null if
 /// there is none.
 template <typename Op> Operation *getDefining(Value value) {

@@ -24,16 +24,6 @@ using namespace mlir::spyre;
 
 using OpSet = llvm::SmallPtrSet<Operation *, 8>;
 
-/// Users of \p value that are device operations or composites, through views.
-static void collectUsers(Value value, SmallVectorImpl<Operation *> &users) {
-  for (Operation *user : value.getUsers()) {
-    if (auto view = dyn_cast<ViewOp>(user))
-      collectUsers(view.getResult(), users);
-    else
-      users.push_back(user);
-  }
-}
-
 static bool isMatrixProduct(Operation *op) { return isa<MatmulOp, LinearOp, BatchmatmulOp>(op); }
 
 // Rule "widened-matmul": operands are 16-bit values; a bias that is one may follow.
@@ -44,9 +34,8 @@ static bool isMatrixProduct(Operation *op) { return isa<MatmulOp, LinearOp, Batc
 static bool matchWidenedMatmul(F32Region &region, Operation *op) {
   if (!isMatrixProduct(op) || !region.hasExactOperands(op))
     return false;
-  SmallVector<Operation *> users, set{op};
-  collectUsers(op->getResult(0), users);
-  for (Operation *user : users)
+  SmallVector<Operation *> set{op};
+  for (Operation *user : getUsersThroughViews(op->getResult(0)))
     if (isa<AddOp>(user) && isF32(user->getResult(0)) &&
         llvm::all_of(user->getOperands(), [&](Value operand) {
           return skipViews(operand) == op->getResult(0) || region.isExact(operand);
@@ -75,7 +64,7 @@ static bool matchSoftmax(F32Region &region, Operation *op) {
       !readsReduction(shiftOp, 1, maximum->getResult(0), maximumOp))
     return false;
   OpSet set;
-  SmallVector<Operation *> order, users;
+  SmallVector<Operation *> order;
   auto add = [&](Operation *member) {
     if (set.insert(member).second)
       order.push_back(member);
@@ -83,15 +72,12 @@ static bool matchSoftmax(F32Region &region, Operation *op) {
   add(maximum);
   add(shift);
   add(op);
-  collectUsers(op->getResult(0), users);
-  for (Operation *sum : users) {
+  for (Operation *sum : getUsersThroughViews(op->getResult(0))) {
     auto sumOp = dyn_cast<DeviceOpInterface>(sum);
     if (!sumOp || !isa<SumOp>(sum))
       continue;
     add(sum);
-    SmallVector<Operation *> sumUsers;
-    collectUsers(sum->getResult(0), sumUsers);
-    for (Operation *user : sumUsers) {
+    for (Operation *user : getUsersThroughViews(sum->getResult(0))) {
       auto quotient = dyn_cast<DeviceOpInterface>(user);
       if (quotient && isa<RealdivOp>(user) && readsSame(quotient, 0, sumOp, 0) &&
           readsReduction(quotient, 1, sum->getResult(0), sumOp))
@@ -99,9 +85,7 @@ static bool matchSoftmax(F32Region &region, Operation *op) {
       if (!isa<LogOp>(user))
         continue;
       add(user);
-      SmallVector<Operation *> logUsers;
-      collectUsers(user->getResult(0), logUsers);
-      for (Operation *candidate : logUsers) {
+      for (Operation *candidate : getUsersThroughViews(user->getResult(0))) {
         auto difference = dyn_cast<DeviceOpInterface>(candidate);
         if (difference && isa<SubOp>(candidate) &&
             skipViews(candidate->getOperand(0)) == shift->getResult(0) &&
@@ -172,9 +156,8 @@ static bool matchRmsNorm(F32Region &region, Operation *op) {
                                            getTensorType(meanOp->getResult(0)).getNumElements();
   if (!isMean)
     return false;
-  SmallVector<Operation *> set{squareOp, meanOp, norm->shifted, op}, users;
-  collectUsers(op->getResult(0), users);
-  for (Operation *user : users) {
+  SmallVector<Operation *> set{squareOp, meanOp, norm->shifted, op};
+  for (Operation *user : getUsersThroughViews(op->getResult(0))) {
     auto product = dyn_cast<DeviceOpInterface>(user);
     if (!product || !isa<MulOp>(user))
       continue;
@@ -228,8 +211,7 @@ static bool matchChain(F32Region &region, Operation *op) {
   double error = first->rounding;
   SmallVector<Operation *> set{op};
   for (Operation *last = op;;) {
-    SmallVector<Operation *> users;
-    collectUsers(last->getResult(0), users);
+    SmallVector<Operation *> users = getUsersThroughViews(last->getResult(0));
     std::optional<Step> next = users.size() == 1 ? findStep(users[0]) : std::nullopt;
     if (!next || (std::isinf(next->factor) && error > 0))
       break;

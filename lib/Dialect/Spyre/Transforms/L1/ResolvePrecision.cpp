@@ -48,6 +48,16 @@ Value mlir::spyre::skipViews(Value value) {
   return value;
 }
 
+SmallVector<Operation *> mlir::spyre::getUsersThroughViews(Value value) {
+  SmallVector<Operation *> users;
+  for (Operation *user : value.getUsers())
+    if (auto view = dyn_cast<ViewOp>(user))
+      llvm::append_range(users, getUsersThroughViews(view.getResult()));
+    else
+      users.push_back(user);
+  return users;
+}
+
 Read mlir::spyre::getRead(DeviceOpInterface op, unsigned i) {
   Read read{op.getInputs()[i], op.getInputMap(i)};
   while (auto view = read.root.getDefiningOp<ViewOp>()) {
@@ -202,16 +212,10 @@ bool F32Region::hasExactOperands(Operation *op) const {
 }
 
 bool F32Region::isNarrowed(Operation *op, const llvm::SmallPtrSetImpl<Operation *> &others) const {
-  SmallVector<Value> values(op->getResults());
-  while (!values.empty()) {
-    Value value = values.pop_back_val();
+  for (Value value : op->getResults()) {
     if (!isF32(value))
       continue;
-    for (Operation *user : value.getUsers()) {
-      if (auto view = dyn_cast<ViewOp>(user)) {
-        values.push_back(view.getResult());
-        continue;
-      }
+    for (Operation *user : getUsersThroughViews(value)) {
       if (auto convert = dyn_cast<ConvertOp>(user))
         if (mlir::spyre::isHalf(getTensorType(convert.getResult()).getElementType()))
           continue;
@@ -242,11 +246,7 @@ bool F32Region::markClosed(ArrayRef<Operation *> set, StringRef reason) {
 
 /// True if \p value, looked at through views, is subtracted from something.
 static bool isSubtracted(Value value) {
-  return llvm::any_of(value.getUsers(), [&](Operation *user) {
-    if (auto view = dyn_cast<ViewOp>(user))
-      return isSubtracted(view.getResult());
-    return isa<SubOp>(user);
-  });
+  return llvm::any_of(getUsersThroughViews(value), llvm::IsaPred<SubOp>);
 }
 
 /// sum / count, which can overflow where the mean does not, is one mean. Not where an f32
@@ -437,16 +437,11 @@ bool PrecisionRewriter::needsGuard(Value value) {
   if (ranges.get(value).getLargest() <= ::spyre::kDL16MaxFinite)
     return false;
   // Results of the program are looked at when they are copied out.
-  std::function<bool(Value)> isComputedWith = [&](Value seen) {
-    return llvm::any_of(seen.getUsers(), [&](Operation *user) {
-      if (auto view = dyn_cast<ViewOp>(user))
-        return isComputedWith(view.getResult());
-      if (auto convert = dyn_cast<ConvertOp>(user))
-        return !llvm::all_of(convert.getResult().getUsers(), llvm::IsaPred<func::ReturnOp>);
-      return region.isHalf(user);
-    });
-  };
-  return isComputedWith(value);
+  return llvm::any_of(getUsersThroughViews(value), [&](Operation *user) {
+    if (auto convert = dyn_cast<ConvertOp>(user))
+      return !llvm::all_of(convert.getResult().getUsers(), llvm::IsaPred<func::ReturnOp>);
+    return region.isHalf(user);
+  });
 }
 
 Value PrecisionRewriter::addGuard(Value full) {

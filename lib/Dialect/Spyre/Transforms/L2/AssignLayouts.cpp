@@ -15,9 +15,12 @@
 
 #include "LayoutCopies.h"
 #include "spyre/Dialect/Spyre/IR/AffineConversion.h"
+#include "spyre/Dialect/Spyre/Transforms/L2/ArrangementAnalysis.h"
 #include "spyre/Dialect/Spyre/Transforms/L2/Passes.h"
 #include "spyre/Layout/TensorLayout.h"
 #include "spyre/OpFunc/OpFuncTable.h"
+
+#include "mlir/IR/Remarks.h"
 
 namespace mlir::spyre {
 #define GEN_PASS_DEF_SPYREASSIGNLAYOUTS
@@ -89,11 +92,36 @@ private:
   LayoutCopies copies;
   OpBuilder &builder;
 };
+} // namespace
 
+/// Says where the order of elements would matter on a device whose casts change it.
+static void remarkArrangements(func::FuncOp func) {
+  if (!func.getContext()->getRemarkEngine())
+    return;
+  auto remark = [&](Location loc) {
+    return remark::missed(
+        loc,
+        remark::RemarkOpts::name("Reordered").category("arrangement").function(func.getName()));
+  };
+  ArrangementAnalysis arrangements(func);
+  func.walk([&](DeviceOpInterface op) {
+    if (std::string why = arrangements.check(op); !why.empty())
+      remark(op.getLoc()) << why;
+  });
+  func.walk([&](func::ReturnOp op) {
+    for (auto [i, value] : llvm::enumerate(op.getOperands()))
+      if (!arrangements.mayBe(value, Arrangement::Standard))
+        remark(op.getLoc()) << "result #" + std::to_string(i) + " is in the order " +
+                                   arrangements.describe(value);
+  });
+}
+
+namespace {
 struct AssignLayoutsPass : mlir::spyre::impl::SpyreAssignLayoutsBase<AssignLayoutsPass> {
   void runOnOperation() override {
     if (failed(LayoutAssigner(getOperation()).run()))
-      signalPassFailure();
+      return signalPassFailure();
+    remarkArrangements(getOperation());
   }
 };
 } // namespace
@@ -119,21 +147,6 @@ static bool isPartialCast(DeviceOpInterface op, unsigned stick) {
 //===----------------------------------------------------------------------===//
 // Results
 //===----------------------------------------------------------------------===//
-
-/// \p op and the operations that update its result, one after another.
-static SmallVector<DeviceOpInterface> getWriters(DeviceOpInterface op) {
-  SmallVector<DeviceOpInterface> writers{op};
-  while (true) {
-    DeviceOpInterface next;
-    for (Operation *user : writers.back().getResultTensor().getUsers())
-      if (auto device = dyn_cast<DeviceOpInterface>(user))
-        if (device.getOutput() == writers.back().getResultTensor())
-          next = device;
-    if (!next)
-      return writers;
-    writers.push_back(next);
-  }
-}
 
 std::optional<LayoutAttr> LayoutAssigner::chooseResultLayout(DeviceOpInterface op, Stick stick) {
   Value result = op.getResultTensor();

@@ -13,6 +13,7 @@
 
 #include "spyre/Dialect/Spyre/IR/AffineConversion.h"
 #include "spyre/Layout/Alignment.h"
+#include "spyre/OpFunc/MatmulRole.h"
 #include "spyre/OpFunc/OpFuncTable.h"
 
 #include "llvm/ADT/SmallBitVector.h"
@@ -50,16 +51,23 @@ MatmulDims mlir::spyre::getMatmulDims(DeviceOpInterface op) {
   llvm::SmallBitVector x = getUsedDims(op.getInputMap(0)), y = getUsedDims(op.getInputMap(1)),
                        o = getUsedDims(op.getOutputMap());
   MatmulDims dims;
-  for (unsigned d = 0; d < op.getNumDims(); ++d) {
-    if (x[d] && y[d] && !o[d])
+  for (unsigned d = 0; d < op.getNumDims(); ++d)
+    switch (::spyre::getMatmulRole(x[d], y[d], o[d])) {
+    case ::spyre::MatmulRole::K:
       dims.reduction.push_back(d);
-    else if (!x[d] && y[d] && o[d])
+      break;
+    case ::spyre::MatmulRole::N:
       dims.generated.push_back(d);
-    else if (x[d] && !y[d] && o[d])
+      break;
+    case ::spyre::MatmulRole::M:
       dims.preserved.push_back(d);
-    else if (x[d] && y[d] && o[d])
+      break;
+    case ::spyre::MatmulRole::Batch:
       dims.noReuse.push_back(d);
-  }
+      break;
+    case ::spyre::MatmulRole::None:
+      break;
+    }
   return dims;
 }
 
@@ -275,19 +283,11 @@ static std::optional<SmallVector<DeviceOpInterface>> getAllWriters(DeviceOpInter
     if (!first)
       return std::nullopt;
   }
-  for (DeviceOpInterface writer = first; writer;) {
-    writers.push_back(writer);
-    DeviceOpInterface next;
-    for (Operation *user : writer.getResultTensor().getUsers()) {
-      auto device = dyn_cast<DeviceOpInterface>(user);
-      if (device && device.getOutput() == writer.getResultTensor())
-        next = device;
-      else if (!device)
-        return std::nullopt;
-    }
-    writer = next;
-  }
-  return writers;
+  SmallVector<DeviceOpInterface> chain = getWriters(first);
+  for (DeviceOpInterface writer : chain)
+    if (!llvm::all_of(writer.getResultTensor().getUsers(), llvm::IsaPred<DeviceOpInterface>))
+      return std::nullopt;
+  return chain;
 }
 
 /// True if no other operation writes the lanes between the end of what \p op writes and

@@ -51,7 +51,7 @@ static std::optional<Span> getSpan(AffineMap map, ArrayRef<int64_t> extents, uns
 /// nothing.
 static PaddingState getArgumentTail(func::FuncOp func, unsigned argument) {
   auto tail = func.getArgAttrOfType<StringAttr>(argument, kTailAttr);
-  if (tail && tail.getValue() == stringifyTailState(TailState::Unknown))
+  if (tail && tail.getValue() == StringRef(::spyre::getName(Tail::Unknown)))
     return {Tail::Unknown, Tail::Unknown};
   return {Tail::Zero, Tail::Zero};
 }
@@ -180,8 +180,8 @@ struct TailValue {
   }
   void print(raw_ostream &os) const {
     if (state)
-      os << StringRef(::spyre::getTailStateName(state->lanes)) << ", "
-         << StringRef(::spyre::getTailStateName(state->rows));
+      os << StringRef(::spyre::getName(state->lanes)) << ", "
+         << StringRef(::spyre::getName(state->rows));
   }
 };
 using TailLattice = dataflow::Lattice<TailValue>;

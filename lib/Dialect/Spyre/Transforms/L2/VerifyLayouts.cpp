@@ -12,6 +12,7 @@
 
 #include "spyre/Dialect/Spyre/IR/AffineConversion.h"
 #include "spyre/Dialect/Spyre/IR/ModuleDevice.h"
+#include "spyre/Dialect/Spyre/Transforms/L2/ArrangementAnalysis.h"
 #include "spyre/Dialect/Spyre/Transforms/L2/Passes.h"
 #include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
 #include "spyre/Dialect/Spyre/Transforms/L2/TailAnalysis.h"
@@ -43,6 +44,8 @@ public:
     TailAnalysis tails(func);
     func.walk([&](DeviceOpInterface op) { checkOp(op, tails); });
     func.walk([&](func::ReturnOp op) { checkReturn(op); });
+    if (statesArrangements())
+      checkArrangements();
     return ok;
   }
 
@@ -124,8 +127,8 @@ private:
                          << " is padded to " << llvm::alignTo(extent, elements)
                          << "; one input's padding must be zero and the other's finite, but they "
                             "are "
-                         << StringRef(::spyre::getTailStateName(x)) << " and "
-                         << StringRef(::spyre::getTailStateName(w));
+                         << StringRef(::spyre::getName(x)) << " and "
+                         << StringRef(::spyre::getName(w));
   }
 
   void checkRestickify(DeviceOpInterface op) {
@@ -144,11 +147,44 @@ private:
     }
   }
 
+  static bool isStated(Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return type && getLayout(value).getArrangement() != Arrangement::Standard;
+  }
+
+  /// True if some tensor is said to be in another order than the standard one. Without, the
+  /// casts are those of a device that keeps the order.
+  bool statesArrangements() {
+    return llvm::any_of(func.getArguments(), isStated) ||
+           func.walk([](Operation *op) {
+                 return llvm::any_of(op->getResults(), isStated) ? WalkResult::interrupt()
+                                                                 : WalkResult::advance();
+               })
+               .wasInterrupted();
+  }
+
+  void checkArrangements() {
+    ArrangementAnalysis arrangements(func);
+    func.walk([&](DeviceOpInterface op) {
+      if (std::string why = arrangements.check(op); !why.empty()) {
+        report(op, "L2-6") << why;
+        return;
+      }
+      Arrangement stated = getLayout(op.getResultTensor()).getArrangement();
+      if (!arrangements.mayBe(op.getResultTensor(), stated))
+        report(op, "L2-6") << "makes a tensor in the order "
+                           << arrangements.describe(op.getResultTensor())
+                           << ", but its layout says " << StringRef(::spyre::getName(stated));
+    });
+  }
+
   void checkReturn(func::ReturnOp op) {
     for (auto [i, value] : llvm::enumerate(op.getOperands())) {
       auto type = cast<RankedTensorType>(value.getType());
       LayoutAttr layout = getLayout(value);
-      if (layout != LayoutAttr::getDefault(op.getContext(), type.getShape(), layout.getFormat()))
+      auto wanted = LayoutAttr::getDefault(op.getContext(), type.getShape(), layout.getFormat());
+      // The order within sticks is L2-6's.
+      if (layout.withArrangement(Arrangement::Standard) != wanted)
         report(op, "L2-4") << "result #" << i << " has layout " << layout
                            << ", not the default one that callers expect";
     }

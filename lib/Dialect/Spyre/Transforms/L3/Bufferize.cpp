@@ -122,19 +122,9 @@ Value FunctionBufferizer::getDestination(DeviceOpInterface op) {
   if (Value init = op.getOutput())
     return buffers.lookup(init);
   // The last of a chain of updates decides: all of them share one buffer.
-  Value last = op.getResultTensor();
-  while (true) {
-    if (Value output = outputOf.lookup(last))
+  for (DeviceOpInterface writer : getWriters(op))
+    if (Value output = outputOf.lookup(writer.getResultTensor()))
       return output;
-    DeviceOpInterface next;
-    for (Operation *user : last.getUsers())
-      if (auto device = dyn_cast<DeviceOpInterface>(user))
-        if (device.getOutput() == last)
-          next = device;
-    if (!next)
-      break;
-    last = next.getResultTensor();
-  }
   builder.setInsertionPoint(op);
   return AllocOp::create(builder, op->getLoc(), getBufferType(op.getResultTensor().getType()),
                          PlacementAttr(), DistributionAttr());
@@ -174,7 +164,7 @@ LogicalResult FunctionBufferizer::run() {
     };
     set(kRoleAttr, builder.getStringAttr("input"));
     set(kArrayAttr, builder.getStringAttr("in" + Twine(i)));
-    set(kTailAttr, builder.getStringAttr(stringifyTailState(TailState::Zero)));
+    set(kTailAttr, builder.getStringAttr(getName(::spyre::TailState::Zero)));
   }
   // One output argument a result; the first return of an operation's result is
   // where the operation writes, all others are copies.
@@ -210,7 +200,7 @@ LogicalResult FunctionBufferizer::run() {
             {named(kRoleAttr, builder.getStringAttr("input")),
              named(kArrayAttr, builder.getStringAttr("const" + Twine(numArrays++))),
              named(kDataAttr, constant.getValue()),
-             named(kTailAttr, builder.getStringAttr(stringifyTailState(TailState::Zero)))});
+             named(kTailAttr, builder.getStringAttr(getName(::spyre::TailState::Zero)))});
         continue;
       }
       Attribute value = splat.getSplatValue<Attribute>();

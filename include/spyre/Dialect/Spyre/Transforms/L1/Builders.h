@@ -57,6 +57,9 @@ inline Value buildReduction(OpBuilder &b, Location loc, StringRef opFunc, Value 
   return buildReduction(b, loc, ::spyre::lookupOpFunc(opFunc)->opFunc, x, dims, keepDims);
 }
 
+/// \p x less its mean over \p dim, computed in its own type.
+Value buildCentred(OpBuilder &b, Location loc, Value x, int64_t dim);
+
 /// \p source indexed by \p map, with result shape \p shape.
 Value buildView(OpBuilder &b, Location loc, Value source, AffineMap map, ArrayRef<int64_t> shape);
 

@@ -26,6 +26,11 @@ def SpyreAssignLayouts : Pass<"spyre-assign-layouts", "::mlir::func::FuncOp"> {
     dims of a restickify) gets a zero-filled tensor that is as large as the
     padding, into which the value is copied.
 
+    Layouts are those of a device whose casts between 16 and 32 bits keep the order of
+    elements, as the emulator's do. Remarks (category `arrangement`) name the operations
+    and results that need more where casts reorder the elements of a stick
+    (docs/developer/numerics.md).
+
     ```mlir
     // spyre-opt --spyre-assign-layouts
     // x times w transposed: the stick of w is along k, the device wants n there.
@@ -50,7 +55,9 @@ def SpyreVerifyLayouts : Pass<"spyre-verify-layouts", "::mlir::func::FuncOp"> {
     dim (L2-1); a contraction's padded region is zero on one side and finite on
     the other (L2-2); memory that an operation reads beyond the logical extent
     exists (L2-3); results have the default layout (L2-4); every tensor fits in the
-    device's memory (L2-5). All violations are reported, each with its number.
+    device's memory (L2-5); where a layout says that elements are in another order than
+    the standard one, orders are those that the operations make, and fit together (L2-6).
+    All violations are reported, each with its number.
 
     ```mlir
     // spyre-opt --spyre-verify-layouts
