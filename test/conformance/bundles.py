@@ -21,7 +21,7 @@ import sys
 import numpy as np
 from lib.harness import Case, UsageError
 
-from lib import formats, harness, tolerance
+from lib import formats, harness, opfuncs, tolerance
 
 
 def collect(options):
@@ -155,27 +155,8 @@ def traits_of(meta, folder):
     operations = meta.get("ops")
     if operations is None:
         operations = [next(iter(read_json(path))).split("_", 1)[1] for path in sorted(folder.glob("sdsc_*.json"))]
-    names = {name.removesuffix("nonstick") for name in operations}
-    moves = {"identity", "ReStickifyOpHBM", "shuffle", "where3", "neg", "abs"}
-    return tolerance.Traits(
-        matmul=bool(names & tolerance.MATMULS),
-        jumps=bool(
-            names
-            & {
-                "floor",
-                "topkindex",
-                "equal",
-                "notequal",
-                "greaterthan",
-                "greaterequal",
-                "lesserthan",
-                "lesserequal",
-                "qfp8ch",
-            }
-        ),
-        moves_only=names <= moves,
-        operations=tuple(sorted(names)),
-    )
+    names = [name.removesuffix("nonstick") for name in operations]
+    return opfuncs.traits(names, jumps=opfuncs.JUMPS | {"qfp8ch"})
 
 
 def read_stats(path):
