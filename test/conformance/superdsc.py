@@ -249,7 +249,7 @@ def execute(tools, options, program, reference, folder, scratch, keep, wild=Fals
         except reader.Unknown:
             return None  # this executor is a help, not the judge
         dtypes = {name: dtype for name, (_, _, dtype) in expected.items()}
-        outputs = reader.Outputs({name: evaluate.stored(arrays[name], dtypes[name]) for name in arrays})
+        outputs = reader.Outputs({name: formats.from_float64(arrays[name], dtypes[name]) for name in arrays})
         return compare_numbers(outputs, expected, steps, "reader")
     return None
 
@@ -277,7 +277,7 @@ def compare_numbers(got, expected, steps, who):
                 harness.WRONG, f"{who}: {name} has shape {list(array.shape)}, expected {list(values.shape)}"
             )
         picked, wanted = array[mask], values[mask]
-        out = evaluate.stored(wanted, dtype)
+        out = formats.from_float64(wanted, dtype)
         reference = wanted if dtype in formats.FLOATS else None
         function = steps[name][0].function if strict.is_single(steps[name]) else None
         if function and dtype in formats.FLOATS:

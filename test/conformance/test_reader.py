@@ -36,8 +36,7 @@ def execute(folder):
     results = reader.run_bundle(folder, bind, inputs)
     stored = {}
     for name, argument in bundles.results_of(bind):
-        values = results[name]
-        stored[name] = values != 0 if argument["dtype"] == "bool" else formats.from_float64(values, argument["dtype"])
+        stored[name] = formats.from_float64(results[name], argument["dtype"])
     return bundles.compare_results(reader.Outputs(stored), bind, data, bundles.traits_of(meta_of(folder), folder))
 
 

@@ -30,9 +30,9 @@ import torch_eval
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "test" / "conformance"))
 
-from lib import formats, tolerance  # noqa: E402
+from lib import arrays, formats, tolerance  # noqa: E402
 
-DTYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
+DTYPES = {element: formats.DTYPES[element] for element in ("f16", "bf16", "f32")}
 
 
 def angles(shape):
@@ -68,8 +68,7 @@ def draw(arguments, seed):
             values = causal(shape)
         else:
             values = random.standard_normal(shape, np.float32)
-        exact = formats.round_to_dl16(formats.round_to(values, DTYPES[element]))
-        yield formats.from_float64(exact, DTYPES[element])
+        yield formats.from_float64(formats.exact_on_device(values, DTYPES[element]), DTYPES[element])
 
 
 def as_tensor(array, element):
@@ -78,9 +77,9 @@ def as_tensor(array, element):
     return torch.from_numpy(np.array(array))
 
 
-def host_run(text, arguments, arrays):
+def host_run(text, arguments, drawn):
     begin = time.monotonic()
-    tensors = [as_tensor(array, element) for array, (_, _, element) in zip(arrays, arguments)]
+    tensors = [as_tensor(array, element) for array, (_, _, element) in zip(drawn, arguments)]
     results = [result.float().numpy() for result in torch_eval.Evaluator(text).run(tensors)]
     return results, time.monotonic() - begin
 
@@ -93,8 +92,12 @@ def errors(got, dtype, ref, traits):
     e = tolerance.relative_error(values, ref)
     largest, rms = float(e.max()), float(np.sqrt(np.mean(np.square(e))))
     unit = 2.0**-10
-    good = largest <= (24 if traits.matmul else 5) * unit and (not traits.matmul or rms <= 4 * unit)
-    bounds = "bounds: 24 and 4" if traits.matmul else "bound of max e: 5"
+    bound, rms_bound = tolerance.bounds_16(traits)
+    good = largest <= bound and (rms_bound is None or rms <= rms_bound)
+    if rms_bound is None:
+        bounds = f"bound of max e: {bound / unit:g}"
+    else:
+        bounds = f"bounds: {bound / unit:g} and {rms_bound / unit:g}"
     return f"max e {largest / unit:.2f}, rms e {rms / unit:.2f} x 2^-10 ({bounds})", good
 
 
@@ -105,10 +108,10 @@ def run_layer(path, options):
     results = [DTYPES[e] for e in text.split("->", 1)[1].split("{", 1)[0].replace(">", ",").split(",") if e in DTYPES]
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
         inputs, outputs = pathlib.Path(folder) / "inputs.npz", pathlib.Path(folder) / "outputs.npz"
-        arrays = list(draw(arguments, options.seed))
-        np.savez(inputs, **{f"in{i}": array for i, array in enumerate(arrays)})
-        refs, host_time = host_run(text, arguments, arrays)
-        del arrays
+        drawn = list(draw(arguments, options.seed))
+        arrays.write_inputs(inputs, drawn)
+        refs, host_time = host_run(text, arguments, drawn)
+        del drawn
         command = [pathlib.Path(options.build) / "bin" / "spyre-run", path, "--inputs", inputs, "--outputs", outputs]
         command += ["--threads", options.threads, *(["--check"] if options.check else [])]
         begin = time.monotonic()

@@ -40,7 +40,7 @@ import planlib  # noqa: E402
 import plantext  # noqa: E402
 import programs  # noqa: E402
 
-from lib import formats, harness, tolerance  # noqa: E402
+from lib import arrays, formats, harness, tolerance  # noqa: E402
 
 DATA = pathlib.Path(os.environ.get("SPYRE_TEST_DATA") or HERE.parent / "data")
 
@@ -169,7 +169,7 @@ class Plan:
 
     def judge(self, cases):
         self.choose_program(cases)
-        np.savez(self.folder / "inputs.npz", **{f"in{i}": array for i, array in enumerate(self.program.inputs)})
+        arrays.write_inputs(self.folder / "inputs.npz", self.program.inputs)
         self.own = self.run("own", 0)
         difference = programs.compare_outputs(self.program, self.own)
         if difference:

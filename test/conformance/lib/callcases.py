@@ -16,7 +16,7 @@ import unittest.mock
 
 import numpy as np
 
-from . import formats, harness, inprocess, tolerance, workers
+from . import arrays, formats, harness, inprocess, tolerance, workers
 
 MAX_ELEMENTS = 4_000_000
 DRAWS = 16  # of random results, to know where they lie
@@ -245,7 +245,7 @@ def write_reproducer(folder, program):
     """program.mlir, inputs.npz and expected.npz, as spyre-run takes them."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "program.mlir").write_text(program.text)
-    np.savez(folder / "inputs.npz", **{f"in{i}": array for i, array in enumerate(program.inputs)})
+    arrays.write_inputs(folder / "inputs.npz", program.inputs)
     expected = {f"out{i}": array for i, (_, array) in enumerate(program.outputs)}
     expected |= {f"ref{i}": ref for i, ref in enumerate(program.refs) if ref is not None}
     np.savez(folder / "expected.npz", **expected)

@@ -72,13 +72,9 @@ def smallest_indexed(program, index_buffer):
 
 def round_to_device(values, buffer):
     """Values that the buffer's host dtype and its device format both hold."""
-    if buffer.dtype in formats.FLOATS:
-        values = formats.round_to(values, buffer.dtype)
     if buffer.format == "SEN169_FP16":
-        values = formats.round_to_dl16(values)
-        if buffer.dtype == "float16":  # DL16 has values that f16 lacks
-            values = formats.round_to(values, "float16")
-    return values
+        return formats.exact_on_device(values, buffer.dtype)
+    return formats.round_to(values, buffer.dtype) if buffer.dtype in formats.FLOATS else values
 
 
 class Evaluator:
@@ -155,15 +151,6 @@ def traits(operations):
     return opfuncs.traits((op.function for op in operations), moves=opfuncs.MOVES | opfuncs.CHOICES)
 
 
-def stored(values, dtype):
-    """Values as the arrays of an .npz file."""
-    if dtype == "bool":
-        return values != 0
-    if dtype in formats.FLOATS:
-        return formats.from_float64(values, dtype)
-    return values.astype(formats.STORED[dtype])
-
-
 def run_arrays(program, seed, wild=()):
     """(inputs for --inputs, expected: name -> (values, mask, dtype), binding arguments by position).
 
@@ -177,7 +164,7 @@ def run_arrays(program, seed, wild=()):
     for index, (array, result) in names.items():
         buffer = program.buffers[index]
         if index in drawn:
-            inputs[array] = stored(drawn[index], buffer.dtype)
+            inputs[array] = formats.from_float64(drawn[index], buffer.dtype)
         if result:
             expected[result] = (evaluated.values[index], evaluated.written[index], buffer.dtype)
     return inputs, expected

@@ -40,6 +40,20 @@ STORED = {
     "complex64": np.complex64,
     "complex128": np.complex128,
 }
+# The element types of programs -> PyTorch dtype names, and back.
+DTYPES = {
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f32": "float32",
+    "f64": "float64",
+    "i1": "bool",
+    "si8": "int8",
+    "si16": "int16",
+    "si32": "int32",
+    "si64": "int64",
+    "ui8": "uint8",
+}
+ELEMENTS = {dtype: element for element, dtype in DTYPES.items()}
 FLOAT8 = {"float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz"}
 FLOAT16 = {"float16", "bfloat16"}
 FLOATS = FLOAT8 | FLOAT16 | {"float32", "float64"}
@@ -152,7 +166,7 @@ def to_float64(array, dtype):
 
 
 def from_float64(values, dtype):
-    """float64 values rounded to a dtype and stored the way `.npz` files store it."""
+    """float64 values rounded to a dtype (any one) and stored the way `.npz` files store it."""
     values = np.asarray(values)
     if dtype == "bfloat16":
         return float32_to_bfloat16(values)
@@ -176,3 +190,20 @@ def round_to(values, dtype):
     if dtype == "float64":
         return np.asarray(values, np.float64)
     return to_float64(from_float64(values, dtype), dtype)
+
+
+def exact_on_device(values, dtype):
+    """Values of a floating dtype that the device's 16-bit format holds as well."""
+    values = round_to_dl16(round_to(values, dtype))
+    return round_to(values, dtype) if dtype == "float16" else values  # of f16's subnormal range DL16 has more values
+
+
+def without_subnormals(values):
+    """float16's subnormal numbers, which the device does not have exactly, become zero."""
+    return np.where(np.abs(values) < 2.0**-14, 0, values)
+
+
+def few_bits(values, bits):
+    """Numbers with `bits` significant bits at most, nearest even."""
+    mantissa, exponent = np.frexp(values)
+    return np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits)
