@@ -29,7 +29,7 @@ import bundles  # noqa: E402
 import programs  # noqa: E402
 import superdsc  # noqa: E402
 
-from lib import evaluate, formats, harness, inprocess, l3text, neutral, sdsccompare, tolerance  # noqa: E402
+from lib import arrays, evaluate, formats, harness, inprocess, l3text, neutral, sdsccompare, tolerance  # noqa: E402
 
 DATA = pathlib.Path(os.environ.get("SPYRE_TEST_DATA") or HERE.parent / "data")
 
@@ -366,20 +366,14 @@ def test_open_bundles_are_skipped(stand_in, tmp_path, capsys):
     assert capsys.readouterr().out.splitlines()[-1] == "0 passed, 0 failed, 1 skipped"
 
 
-def encode(array, dtype):
-    import base64
-
-    return [dtype, list(array.shape), base64.b64encode(array.tobytes()).decode()]
-
-
 def program_line(**more):
     x = np.arange(6, dtype=np.float16).reshape(2, 3)
     text = "func.func @main(%arg0: !torch.vtensor<[2,3],f16>) {\n %0 = torch.aten.add.Tensor %arg0, %arg1, %int1 : !torch.vtensor<[2,3],f16>, !torch.int -> !torch.vtensor<[2,3],f16>\n}"
     return {
         "name": "p",
         "mlir": text,
-        "inputs": [encode(x, "float16"), encode(x, "float16")],
-        "outputs": [encode(x + x, "float16")],
+        "inputs": [arrays.encode(x, "float16"), arrays.encode(x, "float16")],
+        "outputs": [arrays.encode(x + x, "float16")],
         **more,
     }
 
@@ -417,7 +411,7 @@ def test_rules_of_programs(stand_in, tmp_path, more, how, flags, code):
     "how, more, outcome",
     [
         ("host", {"cls": "device"}, "refused"),
-        ("host", {"cls": "device", "outputs": [encode(np.zeros((2, 3), np.float16), "float16")]}, "wrong"),
+        ("host", {"cls": "device", "outputs": [arrays.encode(np.zeros((2, 3), np.float16), "float16")]}, "wrong"),
         ("wrong", {}, "wrong"),
         ("refuse", {}, "refused"),
     ],

@@ -140,7 +140,7 @@ def program_of(make, max_elements=0):
 
     from . import opcalls
 
-    name = lambda tensor: str(tensor.dtype).removeprefix("torch.")
+    name = lambda tensor: export.name_of(tensor.dtype)
     for scale in SCALES:
         call = make(scale)
         outs = results_of(call.module, call.arguments)

@@ -24,7 +24,7 @@ import threading
 import numpy as np
 import torch
 
-from . import harness
+from . import formats, harness
 
 sys.path.insert(0, str(harness.REPOSITORY / "test" / "e2e"))
 
@@ -171,16 +171,11 @@ def draw(shape, dtype, rng, positive, least, scale=1.0):
         values = rng.random(count) < 0.5
     elif dtype.is_floating_point or dtype.is_complex:
         values = rng.uniform(0.5, 2.0, count) if positive else rng.standard_normal(count)
-        values = few_bits(values, 8 if dtype == torch.bfloat16 else 10) * scale
-        values = np.where(np.abs(values) < 2.0**-14, 0, values)
+        values = formats.few_bits(values, 8 if dtype == torch.bfloat16 else 10) * scale
+        values = formats.without_subnormals(values)
     else:  # distinct where there is room, and an index of every tensor with `least` rows
         values = rng.permutation(count) % max(1, min(least, 100))
     return torch.from_numpy(np.asarray(values).reshape(shape)).to(dtype)
-
-
-def few_bits(values, bits):
-    mantissa, exponent = np.frexp(values)
-    return np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits)
 
 
 # --- calls -------------------------------------------------------------------
