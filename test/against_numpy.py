@@ -105,7 +105,7 @@ def read_program(text, seed):
 
 
 def difference(got, expected, bound):
-    """What is wrong with a result; empty: nothing."""
+    """What is wrong with a result; empty: nothing. Unlike tolerance.py it knows no absolute floor: exact means exact."""
     if got.shape != expected.shape:
         return f"shape {got.shape}, expected {expected.shape}"
     if bound is None:

@@ -125,7 +125,7 @@ def run_one(tools, entry, folder, work):
     row["reason"] = programs.compare_outputs(program, outputs) or ""
     row["ok"] = not row["reason"]
     row["error"] = largest_error(program, outputs)
-    row["stats"] = {**(programs.read_stats(compile_stats) or {}), **(programs.read_stats(run_stats) or {})}
+    row["stats"] = {**(harness.read_stats(compile_stats) or {}), **(harness.read_stats(run_stats) or {})}
     row["operations"] = dict(operations_of(place / "program"))
     return row
 

@@ -254,14 +254,6 @@ def flags_of(options, target):
     return flags
 
 
-def read_stats(path):
-    try:
-        with open(path) as file:
-            return json.load(file)
-    except (OSError, ValueError):
-        return None
-
-
 class ToolRunner:
     """One case through the tools."""
 
@@ -280,7 +272,7 @@ class ToolRunner:
         stats = self.scratch / f"stats{len(self.stats)}.json"
         run = harness.run_process([*command, f"--stats={stats}"], self.options.timeout)
         self.messages += run.err
-        self.stats.update(read_stats(stats) or {})
+        self.stats.update(harness.read_stats(stats) or {})
         return harness.failure_of(run)
 
     def compile(self):
@@ -293,10 +285,8 @@ class ToolRunner:
         if self.keep:
             command.append(f"--dump-stages={stages}")
         bad = self.call(command)
-        if self.keep and stages.is_dir():
-            planned = sorted(stages.rglob("*planned*.mlir"))
-            if planned:
-                shutil.copy(planned[-1], self.keep / "planned.mlir")
+        if self.keep:
+            inprocess.keep_plan(stages, self.keep)
         return bad
 
     def run(self):
@@ -427,12 +417,7 @@ def main(argv=None):
         "programs.py test/data/models --tier 1 --no-host -O2",
         "folder with a manifest.json or cases*.jsonl.gz files, or such a file",
     )
-    parser.add_argument("--target", choices=("superdsc", "ktir", "both"), default="superdsc", help="what to compile to")
-    parser.add_argument(
-        "-O", dest="opt", choices=("0", "1", "2", "3"), help="optimisation level (default: the compiler's)"
-    )
-    parser.add_argument("--no-host", action="store_true", help="any host call fails a case")
-    inprocess.add_host_flag(parser)
+    inprocess.add_flags(parser, ("superdsc", "ktir", "both"))
     return harness.main(parser, collect, judge, argv, validate=validate)
 
 

@@ -56,7 +56,7 @@ def collect(options):
         if path.is_dir():
             found = sorted(path.rglob("case.json"))
             for file in found:
-                case = read_json(file)
+                case = harness.read_json(file)
                 cases.append(
                     make_case(case, file.parent.name, lambda folder=file.parent, case=case: read_folder(folder, case))
                 )
@@ -101,14 +101,8 @@ def cores_of(specs):
     return cores
 
 
-def read_json(path):
-    with open(path) as file:
-        return json.load(file)
-
-
 def read_folder(folder, case):
-    files = sorted(folder.glob("sdsc_[0-9]*.json"), key=lambda p: int(re.search(r"\d+", p.name)[0]))
-    return Reference(case, [read_json(file) for file in files], (folder / "bundle.mlir").read_text())
+    return Reference(case, *read_bundle(folder))
 
 
 def conversion(config, symbolic=None):
@@ -144,8 +138,9 @@ def emit(tools, options, program, folder, symbolic=None, form="2026-06", device=
 
 
 def read_bundle(folder):
+    """The descriptors of a bundle directory in their order, and bundle.mlir."""
     files = sorted(folder.glob("sdsc_[0-9]*.json"), key=lambda p: int(re.search(r"\d+", p.name)[0]))
-    return [read_json(file) for file in files], (folder / "bundle.mlir").read_text()
+    return [harness.read_json(file) for file in files], (folder / "bundle.mlir").read_text()
 
 
 def compare_with_reference(descriptors, bundle, reference):

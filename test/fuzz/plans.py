@@ -39,10 +39,9 @@ sys.path.insert(0, str(HERE.parent / "conformance"))
 import planlib  # noqa: E402
 import plantext  # noqa: E402
 import programs  # noqa: E402
+from lib.harness import DATA  # noqa: E402
 
 from lib import arrays, formats, harness, tolerance  # noqa: E402
-
-DATA = pathlib.Path(os.environ.get("SPYRE_TEST_DATA") or HERE.parent / "data")
 
 # Programs whose arrays together are larger are left out.
 ARRAYS_IN_BYTES = 1 << 20
@@ -422,12 +421,7 @@ def parse(argv):
     parser.add_argument("--keep-all", action="store_true", help="write all plans there")
     parser.add_argument("--verbose", action="store_true", help="a line for every plan")
     parser.add_argument("--json", metavar="FILE", help="write all outcomes")
-    parser.add_argument(
-        "--build",
-        default=os.environ.get("SPYRE_BUILD") or str(harness.REPOSITORY / "build"),
-        metavar="DIR",
-        help="build folder (default: $SPYRE_BUILD, else build)",
-    )
+    harness.add_build_flag(parser)
     return parser.parse_args(argv)
 
 

@@ -29,7 +29,6 @@ sys.path.insert(0, str(HERE.parent / "conformance"))
 
 from lib import arrays, formats, harness, opfuncs, tolerance  # noqa: E402
 
-BUILD = pathlib.Path(os.environ.get("SPYRE_BUILD") or harness.REPOSITORY / "build")
 TIMEOUT_S = 300
 TYPE_NUMBERS = {"float16": 5, "float32": 6, "bfloat16": 15}  # PyTorch's
 
@@ -286,7 +285,7 @@ def judge(seed, names, options):
         source.write_text(program.text())
         passes = "--pass-pipeline=builtin.module(convert-torch-to-spyre,func.func(spyre-resolve-precision))"
         remarks = ["--remarks-filter=precision", "--remark-format=emitRemark", "-o", folder / "l1.mlir"]
-        code, err = run(BUILD / "bin" / "spyre-opt", passes, *remarks, source)
+        code, err = run(harness.BUILD / "bin" / "spyre-opt", passes, *remarks, source)
         if code != 0:
             return rule, f"not converted: {err[:300]}", 0
         used = set(re.findall(r"by rule ([\w-]+)", err))
@@ -296,7 +295,7 @@ def judge(seed, names, options):
             return rule, f"the rule did not apply (those that did: {', '.join(sorted(used)) or 'none'})", 0
         arrays.write_inputs(folder / "in.npz", [formats.from_float64(x.exact, x.dtype) for x in program.inputs])
         words = [source, "--inputs", folder / "in.npz", "--outputs", folder / "out.npz", "--check"]
-        code, err = run(BUILD / "bin" / "spyre-run", *words)
+        code, err = run(harness.BUILD / "bin" / "spyre-run", *words)
         if code != 0:
             return rule, f"exit code {code}: {err[:300]}", 0
         got = np.load(folder / "out.npz")["out0"]

@@ -30,12 +30,7 @@ _VIEWS = {"view", "permute", "expand", "slice", "unsqueeze", "squeeze", "transpo
 
 
 def add_flags(parser):
-    parser.add_argument(
-        "-O", dest="opt", choices=("0", "1", "2", "3"), help="optimisation level (default: the compiler's)"
-    )
-    parser.add_argument("--target", choices=("superdsc", "ktir"), default="superdsc", help="what to compile to")
-    parser.add_argument("--no-host", action="store_true", help="any host call fails a case")
-    inprocess.add_host_flag(parser)
+    inprocess.add_flags(parser, ("superdsc", "ktir"))
     parser.add_argument(
         "--max-elements",
         type=int,
