@@ -80,11 +80,13 @@ def draw(export, shapes, dtype, seed, name):
 
 def make_cases(torch, export, kind, function, shapes, options):
     """The cases of one kind at one shape, a form each; a form that changes nothing is no other case."""
+    from lib import tensors
+
     name = f"{kind}_{'x'.join(map(str, shapes[0]))}"
     drawn = draw(export, shapes, options.dtype, options.seed, name)
     inputs = [torch.from_numpy(array).to(getattr(torch, options.dtype)) for array in drawn]
     module, forms = export.Program(function).eval(), options.forms.split(",")
-    refs = export.run(module, [export.in_float64(x) for x in inputs])
+    refs = export.run(module, [tensors.in_float64(x) for x in inputs])
     rest = {
         "inputs": [export.encode(x) for x in inputs],
         "outputs": [export.encode(x) for x in export.run(module, inputs)],

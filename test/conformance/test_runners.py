@@ -12,7 +12,6 @@
 import gzip
 import itertools
 import json
-import os
 import pathlib
 import stat
 import subprocess
@@ -28,11 +27,10 @@ sys.path.insert(0, str(HERE))
 import bundles  # noqa: E402
 import programs  # noqa: E402
 import superdsc  # noqa: E402
+from lib.harness import DATA  # noqa: E402
+from lib.sizes import contiguous  # noqa: E402
 
 from lib import arrays, evaluate, formats, harness, inprocess, l3text, neutral, sdsccompare, tolerance  # noqa: E402
-
-DATA = pathlib.Path(os.environ.get("SPYRE_TEST_DATA") or HERE.parent / "data")
-
 
 # --- number formats ----------------------------------------------------------
 
@@ -175,7 +173,7 @@ def test_tolerance_json_gives_reasons():
     ],
 )
 def test_delinearise_by_enumeration(flat, sizes, shape):
-    strides = [int(np.prod(shape[i + 1 :])) for i in range(len(shape))]
+    strides = contiguous(shape)
     constant, linear = neutral.parse_linear(flat)
     terms = {int(symbol[1:]): c for symbol, c in linear.items()}
     coordinates = neutral.delinearise(constant, terms, dict(enumerate(sizes)), shape, strides)

@@ -26,6 +26,8 @@ from torch_mlir.extras.fx_decomp_util import get_decomposition_table
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "conformance"))
 
+from lib.tensors import in_float64, name_of, stored  # noqa: E402
+
 from lib import arrays, formats  # noqa: E402
 
 # Rows, columns, heads and lengths that are multiples of nothing, and their neighbours.
@@ -65,10 +67,6 @@ def named_seed(seed, name):
     return [seed, zlib.crc32(name.encode())]
 
 
-def name_of(dtype):
-    return str(dtype).removeprefix("torch.")
-
-
 def wide_type(x):
     # No torch function: what is called here would be exported.
     return torch.float64 if x.dtype == torch.float64 else torch.float32
@@ -77,12 +75,6 @@ def wide_type(x):
 def wide(x):
     """At least float32, and float64 in the reference run."""
     return x.to(wide_type(x))
-
-
-def stored(tensor):
-    """The array that stands for a tensor in an .npz file."""
-    tensor = tensor.detach().contiguous()
-    return tensor.view(torch.int16).numpy().view(np.uint16) if tensor.dtype == torch.bfloat16 else tensor.numpy()
 
 
 def encode(tensor):
@@ -99,10 +91,6 @@ def shorten(values, bits=15):
     raw = np.frombuffer(values.tobytes(), np.uint32).reshape(values.shape)
     raw = np.where(np.isfinite(values), (raw + unit // 2) & np.uint32(2**32 - unit), raw).astype(np.uint32)
     return np.frombuffer(raw.tobytes(), np.float32).reshape(values.shape)
-
-
-def in_float64(tensor):
-    return tensor.double() if tensor.is_floating_point() else tensor
 
 
 def run(module, inputs):

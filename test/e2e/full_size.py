@@ -16,22 +16,19 @@
 """Full-size layers, run on the emulator and compared with a float32 run on the host."""
 
 import argparse
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import time
 
 import numpy as np
-import torch
 import torch_eval
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(REPOSITORY / "test" / "conformance"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "conformance"))
 
-from lib import arrays, formats, tolerance  # noqa: E402
+from lib import arrays, formats, harness, tensors, tolerance  # noqa: E402
 
+TIMEOUT_S = 3600
 DTYPES = {element: formats.DTYPES[element] for element in ("f16", "bf16", "f32")}
 
 
@@ -71,16 +68,10 @@ def draw(arguments, seed):
         yield formats.from_float64(formats.exact_on_device(values, DTYPES[element]), DTYPES[element])
 
 
-def as_tensor(array, element):
-    if element == "bf16":
-        return torch.from_numpy(np.array(array)).view(torch.bfloat16)
-    return torch.from_numpy(np.array(array))
-
-
 def host_run(text, arguments, drawn):
     begin = time.monotonic()
-    tensors = [as_tensor(array, element) for array, (_, _, element) in zip(drawn, arguments)]
-    results = [result.float().numpy() for result in torch_eval.Evaluator(text).run(tensors)]
+    given = [tensors.from_stored(array, DTYPES[element]) for array, (_, _, element) in zip(drawn, arguments)]
+    results = [result.float().numpy() for result in torch_eval.Evaluator(text).run(given)]
     return results, time.monotonic() - begin
 
 
@@ -115,12 +106,12 @@ def run_layer(path, options):
         command = [pathlib.Path(options.build) / "bin" / "spyre-run", path, "--inputs", inputs, "--outputs", outputs]
         command += ["--threads", options.threads, *(["--check"] if options.check else [])]
         begin = time.monotonic()
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+        done = harness.run_process(command, TIMEOUT_S)
         print(
             f"{path.stem}: {time.monotonic() - begin:.1f} s on the emulator, {host_time:.1f} s on the host", flush=True
         )
-        if done.returncode:
-            print(f"  failed with exit code {done.returncode}: {done.stderr.strip()}")
+        if done.code:
+            print(f"  failed with {done.describe_end()}: {done.err.strip()}")
             return False
         got = np.load(outputs)
         good = len(results) == len(refs)
@@ -140,10 +131,10 @@ def main():
         metavar="PROGRAM",
         help="programs of the folder (default: %(default)s)",
     )
-    parser.add_argument("--folder", type=pathlib.Path, default=REPOSITORY / "test/data/models", help="where they are")
     parser.add_argument(
-        "--build", default=os.environ.get("SPYRE_BUILD") or str(REPOSITORY / "build"), help="build folder"
+        "--folder", type=pathlib.Path, default=harness.REPOSITORY / "test/data/models", help="where they are"
     )
+    harness.add_build_flag(parser)
     parser.add_argument("--threads", default="2", help="threads of the emulator")
     parser.add_argument("--check", action="store_true", help="in checked mode (slower)")
     parser.add_argument("--scratch", help="folder for arrays of some 100 MB (default: the system's)")
@@ -153,7 +144,7 @@ def main():
     for name in options.names:
         try:
             passed += run_layer(options.folder / f"{name}.mlir", options)
-        except (OSError, torch_eval.Unknown) as error:
+        except (OSError, harness.UsageError, torch_eval.Unknown) as error:
             print(f"{name}: {type(error).__name__}: {error}")
     print(f"{passed} passed, {len(options.names) - passed} failed, 0 skipped")
     return 1 if passed < len(options.names) else 0

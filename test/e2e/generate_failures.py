@@ -19,8 +19,9 @@ import warnings
 import failure_kinds_compute  # noqa: F401 - registers its rows
 import numpy as np
 import torch
-from export import Program, encode, in_float64, named_seed, run, texts, write_lines
+from export import Program, encode, named_seed, run, texts, write_lines
 from failure_kinds import ROWS, Data
+from lib.tensors import in_float64
 
 from lib import arrays, formats
 

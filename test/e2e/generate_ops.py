@@ -25,7 +25,7 @@ import torch.nn.functional as F
 from export import SIZES
 from op_kinds import OPERATIONS as MORE_OPERATIONS
 
-from lib import arrays, formats
+from lib import arrays, formats, tensors
 
 INF = float("inf")
 # What the exporter leaves of writes into slices before its decompositions: not a value of anything.
@@ -412,7 +412,7 @@ def make_cases(operation, number, options):
     module = export.Program(function).eval()
     inputs = [to_tensor(np.asarray(array), options.dtype) for array in drawn]
     # Before the program runs, which may write into them.
-    encoded, wide = [export.encode(x) for x in inputs], [export.in_float64(x) for x in inputs]
+    encoded, wide = [export.encode(x) for x in inputs], [tensors.in_float64(x) for x in inputs]
     outs, refs = export.run(module, inputs), export.run(module, wide)
     outputs = [export.encode(out) for out in outs]
     references = [encode_reference(out, ref) for out, ref in zip(outs, refs)]

@@ -165,7 +165,10 @@ def main():
     for program, npz in cases:
         if options.only not in program.name:
             continue
-        outcome, note = run_case(program, npz, options.opt)
+        try:
+            outcome, note = run_case(program, npz, options.opt)
+        except harness.UsageError as error:
+            parser.error(str(error))
         outcomes[outcome] += 1
         print(f"{outcome}: {program.name}: {note}")
     failed = outcomes["wrong"] + outcomes["refused"]

@@ -133,9 +133,9 @@ def program_of(make, max_elements=0):
     import export
     import programs
 
-    from . import opcalls
+    from . import opcalls, tensors
 
-    name = lambda tensor: export.name_of(tensor.dtype)
+    name = lambda tensor: tensors.name_of(tensor.dtype)
     for scale in SCALES:
         call = make(scale)
         outs = results_of(call.module, call.arguments)
@@ -158,7 +158,7 @@ def program_of(make, max_elements=0):
     made = [name for name in operations if not tolerance.in_set(name, _VIEWS)]
     if made and all(name.startswith(_UNWRITTEN) for name in made) and any(out.numel() for out in outs):
         raise opcalls.Skip("unwritten", ", ".join(made))
-    outputs = [(name(out), export.stored(out)) for out in outs]
+    outputs = [(name(out), tensors.stored(out)) for out in outs]
     floats = [ref is not None and out.is_floating_point() and ref.is_floating_point() for out, ref in zip(outs, refs)]
     refs = [ref.double().numpy() if usable else None for ref, usable in zip(refs, floats)]
     ranges = ranges_of(call)
@@ -167,7 +167,7 @@ def program_of(make, max_elements=0):
         "random": ranges is not None,
         "ranges": ranges,
     }
-    return programs.Program(text, [export.stored(x) for x in call.arguments], outputs, refs, info=info)
+    return programs.Program(text, [tensors.stored(x) for x in call.arguments], outputs, refs, info=info)
 
 
 def count_results(text):

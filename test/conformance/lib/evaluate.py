@@ -15,9 +15,8 @@ import math
 import numpy as np
 
 from . import formats, l3text, opfuncs
-from .neutral import Loop
+from .neutral import BYTES_PER_STICK, Loop
 
-STICK_IN_BYTES = 128
 POSITIVE_INPUT = {"log", "sqrt", "rsqrt"}
 
 
@@ -192,5 +191,5 @@ def binding(program):
     pool = 0
     for buffer in program.buffers:
         if buffer.space == "pool":
-            pool = max(pool, buffer.address + math.prod(buffer.device_size[:-1]) * STICK_IN_BYTES)
+            pool = max(pool, buffer.address + math.prod(buffer.device_size[:-1]) * BYTES_PER_STICK)
     return {"version": 1, "pool_bytes": pool, "arguments": arguments}

@@ -24,7 +24,7 @@ import threading
 import numpy as np
 import torch
 
-from . import formats, harness
+from . import formats, harness, sizes, tensors
 
 sys.path.insert(0, str(harness.REPOSITORY / "test" / "e2e"))
 
@@ -86,16 +86,8 @@ class Spec:
         """(shape of the argument, function from the argument to the view)."""
         if self.stride is None and not self.offset:
             return self.shape, lambda x: x
-        stride = self.stride if self.stride is not None else contiguous(self.shape)
+        stride = self.stride if self.stride is not None else sizes.contiguous(self.shape)
         return strided(self.shape, stride, self.offset)
-
-
-def contiguous(shape):
-    result, step = [], 1
-    for size in reversed(shape):
-        result.insert(0, step)
-        step *= max(size, 1)
-    return tuple(result)
 
 
 def strided(shape, stride, offset):
@@ -401,7 +393,7 @@ class Call:
     def wide(self):
         """The same in float64."""
         module = Module(self.module.specs, self.module.steps, self.module.results, wide=True)
-        return module, [x.double() if x.is_floating_point() else x for x in self.arguments]
+        return module, [tensors.in_float64(x) for x in self.arguments]
 
     def text(self):
         """The torch-dialect program, or NotExportable."""

@@ -18,6 +18,7 @@ import numpy as np
 
 from . import formats, opfuncs
 from .opfuncs import Unknown
+from .sizes import contiguous
 
 POISON = 0xFF
 SEGMENT = 1 << 34
@@ -388,11 +389,11 @@ def host_offsets(argument):
         else:
             host = host + index * stride
     # Inside the shape: each host dim's coordinate, which several device dims may share, is in range.
-    contiguous = argument.get("stride") or [int(np.prod(shape[i + 1 :])) for i in range(len(shape))]
-    for dim, stride in enumerate(contiguous):
+    host_strides = argument.get("stride") or contiguous(shape)
+    for dim, stride in enumerate(host_strides):
         if shape[dim] == 1:
             continue
-        larger = min([s for d, s in enumerate(contiguous) if s > stride and shape[d] != 1], default=None)
+        larger = min([s for d, s in enumerate(host_strides) if s > stride and shape[d] != 1], default=None)
         coordinate = np.zeros([1] * len(sizes), np.int64)
         for axis, (size, step) in enumerate(zip(sizes, strides)):
             if step == -1 or size == 1 or step < stride or (larger is not None and step >= larger):
