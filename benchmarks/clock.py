@@ -13,7 +13,6 @@
 
 import argparse
 import json
-import os
 import pathlib
 import sys
 import tempfile
@@ -285,8 +284,7 @@ def in_page(page, text):
 
 def parse(argv):
     parser = argparse.ArgumentParser(prog="clock.py", description=__doc__, epilog="example: clock.py --update")
-    default = os.environ.get("SPYRE_BUILD") or str(workloads.ROOT / "build")
-    parser.add_argument("--build", default=default, help="build folder")
+    workloads.harness.add_build_flag(parser)
     parser.add_argument("--update", action="store_true", help="write the tables into docs/developer/clock.md")
     parser.add_argument("--json", help="write the figures to a file")
     return parser.parse_args(argv)

@@ -62,9 +62,7 @@ def parse(argv):
     parser.add_argument(
         "programs", nargs="*", help="programs to measure and not judge (default: the workloads with limits)"
     )
-    parser.add_argument(
-        "--build", default=os.environ.get("SPYRE_BUILD") or str(workloads.ROOT / "build"), help="build folder"
-    )
+    workloads.harness.add_build_flag(parser)
     parser.add_argument("--llvm-bin", default="/usr/lib/llvm-22/bin", help="folder of mlir-opt")
     parser.add_argument("--runs", type=int, default=10, help="runs of each program (default 10)")
     parser.add_argument("--flags", default="", help="flags for spyre-compile, e.g. '-O0'")

@@ -17,7 +17,6 @@ import dataclasses
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import time
@@ -26,6 +25,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import plans  # noqa: E402
 import workloads  # noqa: E402
 from judge import Limit, as_rows, exit_code, judge  # noqa: E402
 
@@ -195,9 +195,7 @@ def parse(argv):
         prog="emulator.py", description=__doc__, epilog="example: emulator.py add_4096x4096 --threads 2"
     )
     parser.add_argument("names", nargs="*", help="cases to run (default: all)")
-    parser.add_argument(
-        "--build", default=os.environ.get("SPYRE_BUILD") or str(workloads.ROOT / "build"), help="build folder"
-    )
+    workloads.harness.add_build_flag(parser)
     parser.add_argument("--compiler", help="spyre-compile to use (default: the build folder's)")
     parser.add_argument("--threads", type=int, default=2, help="threads of the emulator and the libraries (default 2)")
     parser.add_argument("--general", action="store_true", help="without the emulator's faster paths")
@@ -219,11 +217,8 @@ def run(case, options, scratch):
     for name, text in case.baselines.items():
         bench += ["--baseline", f"{name}={text}"]
     environment = os.environ | {"OMP_NUM_THREADS": str(options.threads)}
-    for command in ([compiler, case.write(scratch), "-o", folder], bench):
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=environment)
-        if done.returncode:
-            raise RuntimeError((done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[0])
-    measured = json.loads(done.stdout)
+    plans.run([compiler, case.write(scratch), "-o", folder], environment)
+    measured = json.loads(plans.run(bench, environment))
     theirs = {name: min(times) * case.scale for name, times in measured["baselines"].items()}
     if case.numpy:
         shape = tuple(int(size) for size in case.name.rsplit("_", 1)[1].split("x"))

@@ -15,10 +15,8 @@
 import argparse
 import collections
 import json
-import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -28,13 +26,13 @@ import workloads  # noqa: E402
 from judge import ratio  # noqa: E402
 
 MB = 1e6
+TIMEOUT_S = 3600
 WORSE = 1.02  # the published figures have three digits
 
 
 def parse(argv):
     parser = argparse.ArgumentParser(prog="plans.py", description=__doc__, epilog="example: plans.py --only granite")
-    default = os.environ.get("SPYRE_BUILD") or str(workloads.ROOT / "build")
-    parser.add_argument("--build", default=default, help="build folder")
+    workloads.harness.add_build_flag(parser)
     parser.add_argument("--only", default="", metavar="SUBSTRING", help="workloads whose name contains it")
     parser.add_argument("--flags", default="-O2", help="flags for spyre-compile (default -O2)")
     parser.add_argument("--top", type=int, default=5, help="operations listed for a worse row (default 5)")
@@ -43,11 +41,16 @@ def parse(argv):
     return parser.parse_args(argv)
 
 
-def run(command):
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    if done.returncode:
-        lines = done.stderr.strip().splitlines()
-        raise RuntimeError(lines[0] if lines else f"exit code {done.returncode}")
+def run(command, environment=None):
+    """What a command prints, or RuntimeError with the first line of its messages."""
+    try:
+        done = workloads.harness.run_process(command, TIMEOUT_S, env=environment)
+    except workloads.harness.UsageError as error:
+        raise RuntimeError(str(error)) from error
+    if done.code:
+        lines = done.err.strip().splitlines()
+        raise RuntimeError(lines[0] if lines else done.describe_end())
+    return done.out
 
 
 def operations(trace):

@@ -11,15 +11,16 @@
 
 import dataclasses
 import json
-import os
 import pathlib
 import sys
 from collections.abc import Callable
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "test" / "e2e"))
+sys.path += [str(ROOT / "test" / "e2e"), str(ROOT / "test" / "conformance")]
 
 from stack_layers import stack  # noqa: E402
+
+from lib import harness  # noqa: E402
 
 BUSY = 1.0  # load above which figures are not judged
 
@@ -65,7 +66,7 @@ class Workload:
 
 
 def models():
-    return pathlib.Path(os.environ.get("SPYRE_TEST_DATA") or ROOT / "test" / "data") / "models"
+    return harness.DATA / "models"
 
 
 def incumbent():

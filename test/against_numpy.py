@@ -24,17 +24,15 @@
 import math
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "conformance"))
-from lib import formats  # noqa: E402
+from lib import formats, harness, opfuncs, tolerance  # noqa: E402
 
-ROUNDINGS = 5 * 2.0**-10  # a few of the device's 16-bit format
-ROUNDINGS_F32 = 64 * 2.0**-24
+TIMEOUT_S = 120
 LINE = re.compile(r"//\s*(IN|LET|OUT)(?: (exact)| within ([^:]+))?:\s*(.*)")
 
 
@@ -47,7 +45,7 @@ class Inputs:
     def names(self):
         return {
             "np": np,
-            "erf": np.vectorize(math.erf, otypes=[float]),
+            "erf": opfuncs.erf,
             "normal": self.normal,
             "whole": self.whole,
             "choice": self.choice,
@@ -107,11 +105,11 @@ def read_program(text, seed):
 
 
 def difference(got, expected, bound):
-    """What is wrong with a result; empty: nothing."""
+    """What is wrong with a result; empty: nothing. Unlike tolerance.py it knows no absolute floor: exact means exact."""
     if got.shape != expected.shape:
         return f"shape {got.shape}, expected {expected.shape}"
     if bound is None:
-        bound = {"float16": ROUNDINGS, "float32": ROUNDINGS_F32}.get(str(got.dtype), 0.0)
+        bound = {"float16": tolerance.ROUNDINGS_16, "float32": tolerance.ROUNDINGS_F32}.get(str(got.dtype), 0.0)
     result, expected = widened(got).astype(np.float64), expected.astype(np.float64)
     scale = np.maximum(np.sqrt(np.mean(expected**2)) if expected.size else 0.0, np.abs(expected))
     with np.errstate(invalid="ignore"):
@@ -149,9 +147,9 @@ def run(text, arguments, results, flags, folder):
         commands = [["spyre-run", program, *flags]]
     commands[-1] += ["--check", "--threads", "1", "--inputs", inputs, "--outputs", outputs]
     for command in commands:
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120)
-        if done.returncode or done.stderr:
-            said = [f"{command[0]} says with exit code {done.returncode}", *done.stderr.splitlines()]
+        done = harness.run_process(command, TIMEOUT_S)
+        if done.code or done.err:
+            said = [f"{command[0]} says with {done.describe_end()}", *done.err.splitlines()]
             return [(1, line) for line in said]
     with np.load(outputs) as arrays:
         if len(arrays.files) != len(results):

@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT / "test" / "conformance"))
 
 import programs  # noqa: E402
 
-from lib import formats, harness  # noqa: E402
+from lib import arrays, formats, harness  # noqa: E402
 
 
 def parse(argv):
@@ -93,7 +93,7 @@ def run_one(tools, entry, folder, work):
     place.mkdir(parents=True)
     row = {"name": entry["name"], "ok": False, "reason": ""}
     compile_stats, run_stats = place / "compile.json", place / "run.json"
-    np.savez(place / "inputs.npz", **{f"in{i}": a for i, a in enumerate(program.inputs)})
+    arrays.write_inputs(place / "inputs.npz", program.inputs)
     started = time.monotonic()
     steps = [
         [
@@ -125,7 +125,7 @@ def run_one(tools, entry, folder, work):
     row["reason"] = programs.compare_outputs(program, outputs) or ""
     row["ok"] = not row["reason"]
     row["error"] = largest_error(program, outputs)
-    row["stats"] = {**(programs.read_stats(compile_stats) or {}), **(programs.read_stats(run_stats) or {})}
+    row["stats"] = {**(harness.read_stats(compile_stats) or {}), **(harness.read_stats(run_stats) or {})}
     row["operations"] = dict(operations_of(place / "program"))
     return row
 

@@ -13,7 +13,6 @@
 #   open       no reading of the bundle is confirmed: skipped
 """Foreign bundles on the emulator in checked mode, against golden arrays."""
 
-import json
 import pathlib
 import shutil
 import sys
@@ -21,7 +20,7 @@ import sys
 import numpy as np
 from lib.harness import Case, UsageError
 
-from lib import formats, harness, tolerance
+from lib import formats, harness, opfuncs, tolerance
 
 
 def collect(options):
@@ -35,7 +34,7 @@ def collect(options):
             folder = bundle.parent
             if not (folder / "bind.json").exists() or not (folder / "data.npz").exists():
                 continue
-            meta = read_json(folder / "meta.json") if (folder / "meta.json").exists() else {}
+            meta = harness.read_json(folder / "meta.json") if (folder / "meta.json").exists() else {}
             cases.append(
                 Case(
                     folder.name,
@@ -45,11 +44,6 @@ def collect(options):
                 )
             )
     return cases
-
-
-def read_json(path):
-    with open(path) as file:
-        return json.load(file)
 
 
 def results_of(bind):
@@ -107,7 +101,7 @@ def judge(options, tools):
             return harness.skipped("open")
         if trust not in ("good", "odd", "wrong"):
             return harness.failed(harness.WRONG, f"meta.json: trust '{trust}' is unknown")
-        bind = read_json(folder / "bind.json")
+        bind = harness.read_json(folder / "bind.json")
         data = np.load(folder / "data.npz")
         keep = harness.keep_folder(options, case)
         inputs, outputs, stats = scratch / "inputs.npz", scratch / "outputs.npz", scratch / "stats.json"
@@ -129,7 +123,7 @@ def judge(options, tools):
         process = harness.run_process(command, options.timeout)
         if keep:
             keep_results(keep, folder, outputs, process)
-        more = read_stats(stats)
+        more = fields_of(stats)
         bad = harness.failure_of(process)
         if bad is None:
             traits = traits_of(meta, folder)
@@ -154,35 +148,17 @@ def traits_of(meta, folder):
     """Traits of a bundle from the operations that its descriptors name."""
     operations = meta.get("ops")
     if operations is None:
-        operations = [next(iter(read_json(path))).split("_", 1)[1] for path in sorted(folder.glob("sdsc_*.json"))]
-    names = {name.removesuffix("nonstick") for name in operations}
-    moves = {"identity", "ReStickifyOpHBM", "shuffle", "where3", "neg", "abs"}
-    return tolerance.Traits(
-        matmul=bool(names & tolerance.MATMULS),
-        jumps=bool(
-            names
-            & {
-                "floor",
-                "topkindex",
-                "equal",
-                "notequal",
-                "greaterthan",
-                "greaterequal",
-                "lesserthan",
-                "lesserequal",
-                "qfp8ch",
-            }
-        ),
-        moves_only=names <= moves,
-        operations=tuple(sorted(names)),
-    )
+        operations = [
+            next(iter(harness.read_json(path))).split("_", 1)[1] for path in sorted(folder.glob("sdsc_*.json"))
+        ]
+    names = [name.removesuffix("nonstick") for name in operations]
+    return opfuncs.traits(names, jumps=opfuncs.JUMPS | {"qfp8ch"})
 
 
-def read_stats(path):
+def fields_of(path):
     """The fields of a result that come from --stats."""
-    try:
-        stats = read_json(path)
-    except (OSError, ValueError):
+    stats = harness.read_stats(path)
+    if stats is None:
         return {}
     return {"stats": stats, "host_calls": stats.get("host_calls", {}), "device_ops": stats.get("device_ops")}
 

@@ -213,12 +213,7 @@ def main(argv=None):
     parser.add_argument(
         "--jobs", type=harness.positive, default=os.cpu_count() or 1, metavar="N", help="compilations at a time"
     )
-    parser.add_argument(
-        "--build",
-        default=os.environ.get("SPYRE_BUILD") or str(harness.REPOSITORY / "build"),
-        metavar="DIR",
-        help="build folder (default: $SPYRE_BUILD, else build)",
-    )
+    harness.add_build_flag(parser)
     options = parser.parse_args(argv)
     try:
         sets = [read_set(text) for text in options.sets]

@@ -12,18 +12,14 @@
 """Programs and bundles run with and without checked mode, results compared bit by bit."""
 
 import argparse
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 import bundles
 import numpy as np
 
-from lib import formats, tolerance
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from lib import formats, harness, tolerance
 
 
 def cases(paths):
@@ -33,8 +29,8 @@ def cases(paths):
         for folder in sorted(found.parent for found in path.rglob("bundle.mlir")):
             if not (folder / "bind.json").exists() or not (folder / "data.npz").exists():
                 continue
-            bind, data = bundles.read_json(folder / "bind.json"), np.load(folder / "data.npz")
-            meta = bundles.read_json(folder / "meta.json") if (folder / "meta.json").exists() else {}
+            bind, data = harness.read_json(folder / "bind.json"), np.load(folder / "data.npz")
+            meta = harness.read_json(folder / "meta.json") if (folder / "meta.json").exists() else {}
             if meta.get("trust", "good") not in ("good", "odd"):
                 continue  # what it reads is not determined
             dtypes = {array: argument["dtype"] for array, argument in bundles.results_of(bind)}
@@ -83,7 +79,7 @@ def difference(one, other, has_products, dtypes):
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, epilog="example: paths.py test/data/superdsc/bundles/small")
     parser.add_argument("paths", nargs="+", help="folders with bundles or programs, or programs")
-    parser.add_argument("--build", default=os.environ.get("SPYRE_BUILD") or str(ROOT / "build"), help="build folder")
+    harness.add_build_flag(parser)
     parser.add_argument("--timeout", type=float, default=600, help="seconds of one run")
     options = parser.parse_args(argv)
     tool = pathlib.Path(options.build) / "bin" / "spyre-run"
@@ -95,7 +91,7 @@ def main(argv=None):
             messages = []
             for flags, file in ([["--check"], "checked.npz"], [["--threads", "3"], "fast.npz"]):
                 command = [tool, *arguments, "--inputs", folder / "inputs.npz", "--outputs", folder / file, *flags]
-                subprocess.run(list(map(str, command)), capture_output=True, timeout=options.timeout)
+                harness.run_process(command, options.timeout)
                 messages.append((folder / file).exists())
             if not all(messages):
                 refused += not any(messages)

@@ -14,7 +14,6 @@
 # files beside the data.
 """Torch-dialect programs on the emulator in checked mode, against PyTorch's arrays."""
 
-import base64
 import gzip
 import json
 import pathlib
@@ -25,7 +24,7 @@ import sys
 import numpy as np
 from lib.harness import Case, UsageError
 
-from lib import formats, harness, inprocess, tolerance, workers
+from lib import arrays, formats, harness, inprocess, tolerance, workers
 
 LINES = (".jsonl", ".jsonl.gz")
 EXPECTATIONS = ("value", "value-or-named-refusal", "named-refusal", "compile-only")
@@ -90,28 +89,17 @@ def collect_manifest(folder, programs):
             forms.append((entry["name"] + ".nodecomp", entry["nodecomp_form"], entry.get("npz")))
         if entry.get("npz2"):
             forms.append((entry["name"] + ".second", entry["file"], entry["npz2"]))
-        for name, file, arrays in forms:
-            load = lambda file=file, arrays=arrays, entry=entry: read_program(folder, file, arrays, entry)  # noqa: E731
+        for name, file, npz in forms:
+            load = lambda file=file, npz=npz, entry=entry: read_program(folder, file, npz, entry)  # noqa: E731
             cases.append(Case(name, load, group=class_of(entry), tier=entry.get("tier")))
     return cases
 
 
-def read_program(folder, file, arrays, entry):
+def read_program(folder, file, npz, entry):
     text = (folder / file).read_text()
-    if not arrays:
+    if not npz:
         return Program(text, expect="must-compile", info=entry)
-    data = np.load(folder / arrays)
-    inputs = numbered(data, "in")
-    outputs = list(zip([str(d) for d in data["out_dtypes"]], numbered(data, "out")))
-    refs = [data[f"ref{i}"] if f"ref{i}" in data.files else None for i in range(len(outputs))]
-    return Program(text, inputs, outputs, refs, entry.get("expect", "value"), info=entry)
-
-
-def numbered(data, prefix):
-    arrays = []
-    while f"{prefix}{len(arrays)}" in data.files:
-        arrays.append(data[f"{prefix}{len(arrays)}"])
-    return arrays
+    return Program(text, *arrays.read(folder / npz), entry.get("expect", "value"), info=entry)
 
 
 def collect_lines(path):
@@ -136,22 +124,10 @@ def read_line(line):
     if expect not in EXPECTATIONS:
         raise ValueError(f"expect '{expect}' is unknown")
     with_data = all(value[2] is not None for value in entry["inputs"])
-    inputs = [decode(value)[1] for value in entry["inputs"]] if with_data else None
-    outputs = [decode(value) for value in entry["outputs"]] if with_data and expect != "compile-only" else []
+    inputs = [arrays.decode(value)[1] for value in entry["inputs"]] if with_data else None
+    outputs = [arrays.decode(value) for value in entry["outputs"]] if with_data and expect != "compile-only" else []
     refs = match_refs(entry, outputs)
     return Program(entry["mlir"], inputs, outputs, refs, expect, entry)
-
-
-def decode(value):
-    """[dtype, shape, base64] -> (dtype, stored array)."""
-    dtype, shape, data = value
-    if dtype == "py_int":
-        return "int64", np.asarray(int(data), np.int64)
-    if dtype == "py_float":
-        return "float64", np.asarray(float(data), np.float64)
-    if dtype == "py_bool":
-        return "bool", np.asarray(data in (True, "True", "true", 1), np.bool_)
-    return dtype, np.frombuffer(base64.b64decode(data or ""), formats.STORED[dtype]).reshape(shape)
 
 
 def match_refs(entry, outputs):
@@ -159,7 +135,7 @@ def match_refs(entry, outputs):
     refs = entry.get("refs")
     if not refs or not outputs:
         return [None] * len(outputs)
-    refs = [None if r is None or r[2] is None else decode(r) for r in refs]
+    refs = [None if r is None or r[2] is None else arrays.decode(r) for r in refs]
     if len(refs) < len(outputs):
         kinds = entry.get("result_kinds") or []
         waiting, matched = list(refs), []
@@ -206,7 +182,7 @@ def boundary_dtypes(program):
     for text in program.info.get("results", []) or []:
         match = re.search(r",\s*(bf16|f16|f32|f64)>", text)
         if match:
-            result.append({"bf16": "bfloat16", "f16": "float16", "f32": "float32", "f64": "float64"}[match[1]])
+            result.append(formats.DTYPES[match[1]])
     return result
 
 
@@ -278,14 +254,6 @@ def flags_of(options, target):
     return flags
 
 
-def read_stats(path):
-    try:
-        with open(path) as file:
-            return json.load(file)
-    except (OSError, ValueError):
-        return None
-
-
 class ToolRunner:
     """One case through the tools."""
 
@@ -304,7 +272,7 @@ class ToolRunner:
         stats = self.scratch / f"stats{len(self.stats)}.json"
         run = harness.run_process([*command, f"--stats={stats}"], self.options.timeout)
         self.messages += run.err
-        self.stats.update(read_stats(stats) or {})
+        self.stats.update(harness.read_stats(stats) or {})
         return harness.failure_of(run)
 
     def compile(self):
@@ -317,10 +285,8 @@ class ToolRunner:
         if self.keep:
             command.append(f"--dump-stages={stages}")
         bad = self.call(command)
-        if self.keep and stages.is_dir():
-            planned = sorted(stages.rglob("*planned*.mlir"))
-            if planned:
-                shutil.copy(planned[-1], self.keep / "planned.mlir")
+        if self.keep:
+            inprocess.keep_plan(stages, self.keep)
         return bad
 
     def run(self):
@@ -334,7 +300,7 @@ class ToolRunner:
                 return bad, None
             program, flags = self.keep / "program", []
         inputs = self.scratch / "inputs.npz"
-        np.savez(inputs, **{f"in{i}": array for i, array in enumerate(self.program.inputs)})
+        arrays.write_inputs(inputs, self.program.inputs)
         outputs = (self.keep or self.scratch) / "outputs.npz"
         command = [self.tools("spyre-run"), program, *flags, "--inputs", inputs, "--outputs", outputs, "--check"]
         if self.options.jobs > 1:
@@ -451,12 +417,7 @@ def main(argv=None):
         "programs.py test/data/models --tier 1 --no-host -O2",
         "folder with a manifest.json or cases*.jsonl.gz files, or such a file",
     )
-    parser.add_argument("--target", choices=("superdsc", "ktir", "both"), default="superdsc", help="what to compile to")
-    parser.add_argument(
-        "-O", dest="opt", choices=("0", "1", "2", "3"), help="optimisation level (default: the compiler's)"
-    )
-    parser.add_argument("--no-host", action="store_true", help="any host call fails a case")
-    inprocess.add_host_flag(parser)
+    inprocess.add_flags(parser, ("superdsc", "ktir", "both"))
     return harness.main(parser, collect, judge, argv, validate=validate)
 
 

@@ -56,7 +56,7 @@ def collect(options):
         if path.is_dir():
             found = sorted(path.rglob("case.json"))
             for file in found:
-                case = read_json(file)
+                case = harness.read_json(file)
                 cases.append(
                     make_case(case, file.parent.name, lambda folder=file.parent, case=case: read_folder(folder, case))
                 )
@@ -101,14 +101,8 @@ def cores_of(specs):
     return cores
 
 
-def read_json(path):
-    with open(path) as file:
-        return json.load(file)
-
-
 def read_folder(folder, case):
-    files = sorted(folder.glob("sdsc_[0-9]*.json"), key=lambda p: int(re.search(r"\d+", p.name)[0]))
-    return Reference(case, [read_json(file) for file in files], (folder / "bundle.mlir").read_text())
+    return Reference(case, *read_bundle(folder))
 
 
 def conversion(config, symbolic=None):
@@ -144,8 +138,9 @@ def emit(tools, options, program, folder, symbolic=None, form="2026-06", device=
 
 
 def read_bundle(folder):
+    """The descriptors of a bundle directory in their order, and bundle.mlir."""
     files = sorted(folder.glob("sdsc_[0-9]*.json"), key=lambda p: int(re.search(r"\d+", p.name)[0]))
-    return [read_json(file) for file in files], (folder / "bundle.mlir").read_text()
+    return [harness.read_json(file) for file in files], (folder / "bundle.mlir").read_text()
 
 
 def compare_with_reference(descriptors, bundle, reference):
@@ -249,7 +244,7 @@ def execute(tools, options, program, reference, folder, scratch, keep, wild=Fals
         except reader.Unknown:
             return None  # this executor is a help, not the judge
         dtypes = {name: dtype for name, (_, _, dtype) in expected.items()}
-        outputs = reader.Outputs({name: evaluate.stored(arrays[name], dtypes[name]) for name in arrays})
+        outputs = reader.Outputs({name: formats.from_float64(arrays[name], dtypes[name]) for name in arrays})
         return compare_numbers(outputs, expected, steps, "reader")
     return None
 
@@ -277,7 +272,7 @@ def compare_numbers(got, expected, steps, who):
                 harness.WRONG, f"{who}: {name} has shape {list(array.shape)}, expected {list(values.shape)}"
             )
         picked, wanted = array[mask], values[mask]
-        out = evaluate.stored(wanted, dtype)
+        out = formats.from_float64(wanted, dtype)
         reference = wanted if dtype in formats.FLOATS else None
         function = steps[name][0].function if strict.is_single(steps[name]) else None
         if function and dtype in formats.FLOATS:

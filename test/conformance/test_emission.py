@@ -8,7 +8,7 @@
 """Two ways from a plan to a bundle directory, compared byte by byte."""
 
 import pytest
-from test_bad_input import MODELS, run, tool
+from lib.built import MODELS, run, tool
 
 # Pool, LX, constants, several arguments and results, weights that are laid out, f32.
 PROGRAMS = sorted(
@@ -37,14 +37,14 @@ def test_both_ways_write_the_same(program, tmp_path):
         *[tool("spyre-compile"), MODELS / f"{program}.mlir", "-o", tmp_path / "program", "--host=none"],
         f"--dump-stages={tmp_path / 'stages'}",
     )
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     (module,) = (tmp_path / "stages").glob("*-superdsc.mlir")
     parts = module.read_text().split("// -----\n")
     for number, part in enumerate(parts):
         source = tmp_path / f"{number}.mlir"
         source.write_text(part)
         done = run(tool("spyre-translate"), "--sdsc-to-bundle", source, "-o", tmp_path / f"bundle{number}")
-        assert done.returncode == 0, done.stderr
+        assert done.code == 0, done.err
         assert read(tmp_path / f"bundle{number}") == read(tmp_path / "program" / "bundles" / str(number))
 
 

@@ -18,7 +18,8 @@ import subprocess
 import time
 
 import pytest
-from test_bad_input import BUNDLE, MODELS, run, tool
+from lib.built import MODELS, run, tool
+from test_bad_input import BUNDLE
 
 from lib import harness
 
@@ -42,7 +43,7 @@ def made(tmp_path_factory):
     """Inputs that other tools have made: a program directory, a module with descriptors."""
     folder = tmp_path_factory.mktemp("made")
     done = run(tool("spyre-compile"), SOFTMAX, "-o", folder / "program", f"--dump-stages={folder}/stages")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     (folder / "problem.csv").write_text("id,lower,upper,size\n" + "".join(f"{i},{i},{i + 3},64\n" for i in range(40)))
     return folder
 
@@ -94,9 +95,9 @@ def test_write_that_fails_at_any_byte(kind, made, tmp_path):
     work.mkdir()
     command = command_for(kind, made, good / "out", good)
     done = run(*command)
-    if done.returncode != 0 and "not supported" in done.stderr:
-        pytest.skip(done.stderr.strip())
-    assert done.returncode == 0, done.stderr
+    if done.code != 0 and "not supported" in done.err:
+        pytest.skip(done.err.strip())
+    assert done.code == 0, done.err
     expected = content(good / "out")
     # What the run writes before and with the target; statistics differ by a digit.
     total = sum(size_of(path) for path in good.iterdir())
@@ -106,10 +107,8 @@ def test_write_that_fails_at_any_byte(kind, made, tmp_path):
     for byte in sorted({1, 2, total // 2, total - 1, total, *range(7, total, max(total // 9, 1))}):
         environment = {"SPYRE_TEST_FAIL_WRITE_AFTER": str(byte), "TMPDIR": str(work)}
         done = run(*command_for(kind, made, target, work), environment=environment)
-        assert done.returncode == 1, f"byte {byte}: {done.stderr}"
-        assert re.search(r"error: (loc\(unknown\): )?cannot write \S+: No space left on device", done.stderr), (
-            done.stderr
-        )
+        assert done.code == 1, f"byte {byte}: {done.err}"
+        assert re.search(r"error: (loc\(unknown\): )?cannot write \S+: No space left on device", done.err), done.err
         left = sorted(path.name for path in work.iterdir())
         # Whole files of an earlier output may be there: the program before its statistics, earlier stages.
         assert set(left) <= {"out", "program"}, f"byte {byte}: {left}"
@@ -127,11 +126,11 @@ def test_write_that_fails_at_any_byte(kind, made, tmp_path):
 def test_failed_write_keeps_what_was_there(kind, made, tmp_path):
     target = tmp_path / "work" / "out"
     target.parent.mkdir()
-    assert run(*command_for(kind, made, target, tmp_path)).returncode == 0
+    assert run(*command_for(kind, made, target, tmp_path)).code == 0
     before = content(target)
     total = size_of(target) + (size_of(tmp_path / "program") if (tmp_path / "program").exists() else 0)
     done = run(*command_for(kind, made, target, tmp_path), environment={"SPYRE_TEST_FAIL_WRITE_AFTER": str(total // 2)})
-    assert done.returncode == 1
+    assert done.code == 1
     assert content(target) == before
     assert [path.name for path in target.parent.iterdir()] == ["out"]
 
@@ -141,11 +140,11 @@ def test_devices_are_written_to_and_stay(kind, made, tmp_path):
     if not pathlib.Path("/dev/full").exists():
         pytest.skip(harness.skip_reasons()["no-full-device"])
     done = run(*command_for(kind, made, "/dev/full", tmp_path))
-    if done.returncode != 0 and "not supported" in done.stderr:
-        pytest.skip(done.stderr.strip())
-    assert done.returncode == 1
-    assert re.search(r"cannot write /dev/full: No space left on device", done.stderr), done.stderr
-    assert run(*command_for(kind, made, "/dev/null", tmp_path)).returncode == 0
+    if done.code != 0 and "not supported" in done.err:
+        pytest.skip(done.err.strip())
+    assert done.code == 1
+    assert re.search(r"cannot write /dev/full: No space left on device", done.err), done.err
+    assert run(*command_for(kind, made, "/dev/null", tmp_path)).code == 0
     assert pathlib.Path("/dev/null").is_char_device() and pathlib.Path("/dev/full").is_char_device()
 
 
@@ -179,7 +178,7 @@ def interrupt(command, wait, number, work):
 
 def duration(command):
     begin = time.monotonic()
-    assert run(*command).returncode == 0
+    assert run(*command).code == 0
     return time.monotonic() - begin
 
 
@@ -219,6 +218,6 @@ def test_a_killed_run_is_cleaned_up_by_the_next(tmp_path):
         time.sleep(whole * (0.5 + part / 10))
         process.kill()
         process.wait(60)
-    assert run(*command).returncode == 0
+    assert run(*command).code == 0
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     assert (tmp_path / "out" / "program.json").exists()

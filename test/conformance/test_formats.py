@@ -12,7 +12,7 @@ import copy
 import json
 
 import pytest
-from test_bad_input import DATA, MODELS, run, tool
+from lib.built import DATA, MODELS, run, tool
 
 from lib import harness, schema
 
@@ -28,7 +28,7 @@ def load_schema(name):
 def program(tmp_path_factory):
     folder = tmp_path_factory.mktemp("formats") / "program"
     done = run(tool("spyre-compile"), MODELS / "softmax_32x256.mlir", "-o", folder)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     return folder
 
 
@@ -36,7 +36,7 @@ def program(tmp_path_factory):
 @pytest.mark.parametrize("flags", [(), ("-O0", "--pretty")])
 def test_what_the_compiler_writes(tmp_path, model, flags):
     done = run(tool("spyre-compile"), MODELS / f"{model}.mlir", "-o", tmp_path / "out", *flags)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     for name, file in FILES.items():
         content = json.loads((tmp_path / "out" / file).read_text())
         assert schema.validate(content, load_schema(name)) is None, file
@@ -85,7 +85,7 @@ def test_readers_refuse_what_a_schema_forbids(program, name):
             assert schema.validate(changed, wanted) is not None, path
             file.write_text(json.dumps(changed))
             done = run(tool("spyre-run"), program)
-            assert done.returncode == 1 and f"error: {file}:/" in done.stderr, (path, done.stderr)
+            assert done.code == 1 and f"error: {file}:/" in done.err, (path, done.err)
             number += 1
         assert number >= 5
     finally:

@@ -10,15 +10,13 @@
 
 import gzip
 import json
-import os
-import pathlib
-import re
 
 import pytest
+import superdsc
 
 from lib import frontend, frontend_align, frontend_dims, harness, sdsccompare
 
-DATA = pathlib.Path(os.environ.get("SPYRE_TEST_DATA", harness.REPOSITORY / "test" / "data")) / "superdsc"
+DATA = harness.DATA / "superdsc"
 
 
 def references():
@@ -28,11 +26,9 @@ def references():
             sdsc = entry["sdsc"]
             yield entry["case"], sdsc if isinstance(sdsc, list) else [sdsc], entry["bundle"]
     for folder in sorted((DATA / "cases").iterdir()):
-        files = sorted(folder.glob("sdsc_[0-9]*.json"), key=lambda p: int(re.search(r"\d+", p.name)[0]))
-        descriptors = [json.loads(file.read_text()) for file in files]
-        case = json.loads((folder / "case.json").read_text())
+        case = harness.read_json(folder / "case.json")
         case.setdefault("name", folder.name)
-        yield case, descriptors, (folder / "bundle.mlir").read_text()
+        yield case, *superdsc.read_bundle(folder)
 
 
 REFERENCES = list(references())

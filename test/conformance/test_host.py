@@ -19,6 +19,8 @@ from lib import harness
 
 torch = pytest.importorskip("torch", reason=harness.skip_reasons()["no-torch"])
 
+from lib.tensors import name_of  # noqa: E402
+
 from lib import hostcalls, hostcalls_elementwise, hostcalls_layers, hostcalls_shapes  # noqa: E402, F401
 
 # Relative and absolute: a few units in the last place of what PyTorch computes in.
@@ -53,10 +55,6 @@ class Program:
         if "refused" in answer:
             return answer["refused"]
         return [kind and from_bytes(text, *kind) for text, kind in zip(answer["results"], results, strict=True)]
-
-
-def name_of(dtype):
-    return str(dtype).removeprefix("torch.")
 
 
 def from_bytes(text, dtype, shape):

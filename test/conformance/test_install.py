@@ -11,7 +11,6 @@
 import os
 import pathlib
 import re
-import subprocess
 import sys
 
 import pytest
@@ -19,7 +18,7 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from lib.built import BUILD, MODELS, tool  # noqa: E402
+from lib.built import BUILD, MODELS, cached, succeed, tool  # noqa: E402
 
 ROOT = HERE.parents[1]
 VERSION = re.search(r"project\(spyre-mlir VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
@@ -27,20 +26,9 @@ TOOLS = ("compile", "run", "opt", "translate", "solve", "lsp-server", "reduce")
 SOFTMAX = MODELS / "softmax_32x256.mlir"
 
 
-def run(*command, **more):
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, **more)
-    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
-    return done.stdout + done.stderr
-
-
-def cached(name):
-    text = (BUILD / "CMakeCache.txt").read_text()
-    return re.search(rf"^{name}:\w+=(.*)$", text, re.M)[1]
-
-
 def configure(source, build, *more):
     compilers = [f"-D{name}={cached(name)}" for name in ("CMAKE_C_COMPILER", "CMAKE_CXX_COMPILER")]
-    return run("cmake", "-S", source, "-B", build, "-G", "Ninja", *compilers, *more)
+    return succeed("cmake", "-S", source, "-B", build, "-G", "Ninja", *compilers, *more)
 
 
 @pytest.fixture(scope="module")
@@ -48,25 +36,25 @@ def installed(tmp_path_factory):
     """The folder with both components; the Python package's is pip's."""
     prefix = tmp_path_factory.mktemp("installed")
     for component in ("Runtime", "Compiler"):
-        run("cmake", "--install", BUILD, "--prefix", prefix, "--component", component)
+        succeed("cmake", "--install", BUILD, "--prefix", prefix, "--component", component)
     return prefix
 
 
 def test_a_c_program_on_the_runtime(tmp_path):
     prefix, build, program = tmp_path / "prefix", tmp_path / "build", tmp_path / "program"
-    run("cmake", "--install", BUILD, "--prefix", prefix, "--component", "Runtime")
+    succeed("cmake", "--install", BUILD, "--prefix", prefix, "--component", "Runtime")
     assert not (prefix / "include" / "spyre" / "Dialect").exists()
     configure(ROOT / "examples" / "c", build, f"-DCMAKE_PREFIX_PATH={prefix}")
-    run("cmake", "--build", build)
-    assert not re.search("lib(LLVM|MLIR)", run("ldd", build / "run_bundle"))
-    run(tool("spyre-compile"), SOFTMAX, "-o", program)
-    assert "read" in run(build / "run_bundle", program / "bundles" / "0")
+    succeed("cmake", "--build", build)
+    assert not re.search("lib(LLVM|MLIR)", succeed("ldd", build / "run_bundle").out)
+    succeed(tool("spyre-compile"), SOFTMAX, "-o", program)
+    assert "read" in succeed(build / "run_bundle", program / "bundles" / "0").out
 
 
 def test_a_pass_outside(installed, tmp_path):
     configure(ROOT / "examples" / "pass", tmp_path, f"-DCMAKE_PREFIX_PATH={installed}")
-    run("cmake", "--build", tmp_path)
-    said = run(tmp_path / "slice-count-opt", SOFTMAX, "--spyre-plan", "--slice-count", "-o", os.devnull)
+    succeed("cmake", "--build", tmp_path)
+    said = succeed(tmp_path / "slice-count-opt", SOFTMAX, "--spyre-plan", "--slice-count", "-o", os.devnull).err
     assert re.search(r"remark: \w+ has 32 work slices", said)
 
 
@@ -84,13 +72,13 @@ target_link_libraries(other PRIVATE Spyre::Support)
     )
     flags = ["-DSPYRE_BUILD_TESTS=OFF", "-DSPYRE_BUILD_FUZZERS=OFF", f"-DMLIR_DIR={cached('MLIR_DIR')}"]
     configure(tmp_path, tmp_path / "build", *flags)
-    run("cmake", "--build", tmp_path / "build", "--target", "other")
-    assert run(tmp_path / "build" / "other").strip() == VERSION
+    succeed("cmake", "--build", tmp_path / "build", "--target", "other")
+    assert succeed(tmp_path / "build" / "other").out.strip() == VERSION
 
 
 def test_one_version(installed):
     for name in TOOLS:
-        assert run(installed / "bin" / f"spyre-{name}", "--version").strip() == f"spyre-{name} {VERSION}"
+        assert succeed(installed / "bin" / f"spyre-{name}", "--version").out.strip() == f"spyre-{name} {VERSION}"
     assert f'PACKAGE_VERSION "{VERSION}"' in (installed / "lib/cmake/Spyre/SpyreConfigVersion.cmake").read_text()
     package = (ROOT / "python" / "spyre_mlir" / "__init__.py").read_text()
     assert f'__version__ = "{VERSION}"' in package

@@ -10,7 +10,6 @@
 
 import gzip
 import json
-import os
 import pathlib
 import sys
 
@@ -21,28 +20,27 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import bundles  # noqa: E402
+from lib.harness import DATA  # noqa: E402
 
-from lib import built, formats, reader  # noqa: E402
+from lib import built, formats, harness, reader  # noqa: E402
 
-DATA = pathlib.Path(os.environ.get("SPYRE_TEST_DATA") or HERE.parent / "data")
 FOLDERS = sorted(p.parent for p in (DATA / "superdsc" / "bundles" / "small").rglob("bundle.mlir"))
 
 
 def execute(folder):
-    bind = bundles.read_json(folder / "bind.json")
+    bind = harness.read_json(folder / "bind.json")
     data = np.load(folder / "data.npz")
     dtypes = {a["array"]: a["dtype"] for a in bind["arguments"] if a.get("array")}
     inputs = {n: bundles.stored_form(data[n], dtypes[n]) for n in data.files if n.startswith("in") and n in dtypes}
     results = reader.run_bundle(folder, bind, inputs)
     stored = {}
     for name, argument in bundles.results_of(bind):
-        values = results[name]
-        stored[name] = values != 0 if argument["dtype"] == "bool" else formats.from_float64(values, argument["dtype"])
+        stored[name] = formats.from_float64(results[name], argument["dtype"])
     return bundles.compare_results(reader.Outputs(stored), bind, data, bundles.traits_of(meta_of(folder), folder))
 
 
 def meta_of(folder):
-    return bundles.read_json(folder / "meta.json")
+    return harness.read_json(folder / "meta.json")
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda p: p.name)

@@ -12,7 +12,6 @@
 import gzip
 import itertools
 import json
-import os
 import pathlib
 import stat
 import subprocess
@@ -28,11 +27,10 @@ sys.path.insert(0, str(HERE))
 import bundles  # noqa: E402
 import programs  # noqa: E402
 import superdsc  # noqa: E402
+from lib.harness import DATA  # noqa: E402
+from lib.sizes import contiguous  # noqa: E402
 
-from lib import evaluate, formats, harness, inprocess, l3text, neutral, sdsccompare, tolerance  # noqa: E402
-
-DATA = pathlib.Path(os.environ.get("SPYRE_TEST_DATA") or HERE.parent / "data")
-
+from lib import arrays, evaluate, formats, harness, inprocess, l3text, neutral, sdsccompare, tolerance  # noqa: E402
 
 # --- number formats ----------------------------------------------------------
 
@@ -175,7 +173,7 @@ def test_tolerance_json_gives_reasons():
     ],
 )
 def test_delinearise_by_enumeration(flat, sizes, shape):
-    strides = [int(np.prod(shape[i + 1 :])) for i in range(len(shape))]
+    strides = contiguous(shape)
     constant, linear = neutral.parse_linear(flat)
     terms = {int(symbol[1:]): c for symbol, c in linear.items()}
     coordinates = neutral.delinearise(constant, terms, dict(enumerate(sizes)), shape, strides)
@@ -366,20 +364,14 @@ def test_open_bundles_are_skipped(stand_in, tmp_path, capsys):
     assert capsys.readouterr().out.splitlines()[-1] == "0 passed, 0 failed, 1 skipped"
 
 
-def encode(array, dtype):
-    import base64
-
-    return [dtype, list(array.shape), base64.b64encode(array.tobytes()).decode()]
-
-
 def program_line(**more):
     x = np.arange(6, dtype=np.float16).reshape(2, 3)
     text = "func.func @main(%arg0: !torch.vtensor<[2,3],f16>) {\n %0 = torch.aten.add.Tensor %arg0, %arg1, %int1 : !torch.vtensor<[2,3],f16>, !torch.int -> !torch.vtensor<[2,3],f16>\n}"
     return {
         "name": "p",
         "mlir": text,
-        "inputs": [encode(x, "float16"), encode(x, "float16")],
-        "outputs": [encode(x + x, "float16")],
+        "inputs": [arrays.encode(x, "float16"), arrays.encode(x, "float16")],
+        "outputs": [arrays.encode(x + x, "float16")],
         **more,
     }
 
@@ -417,7 +409,7 @@ def test_rules_of_programs(stand_in, tmp_path, more, how, flags, code):
     "how, more, outcome",
     [
         ("host", {"cls": "device"}, "refused"),
-        ("host", {"cls": "device", "outputs": [encode(np.zeros((2, 3), np.float16), "float16")]}, "wrong"),
+        ("host", {"cls": "device", "outputs": [arrays.encode(np.zeros((2, 3), np.float16), "float16")]}, "wrong"),
         ("wrong", {}, "wrong"),
         ("refuse", {}, "refused"),
     ],

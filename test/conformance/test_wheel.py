@@ -25,7 +25,7 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from lib.built import BUILD  # noqa: E402
+from lib.built import BUILD, cached, succeed  # noqa: E402
 
 from lib import bare_root, harness  # noqa: E402
 
@@ -101,17 +101,6 @@ assert "0 on the host" in dynamo.summary(), dynamo.summary()
 """
 
 
-def run(*command, **more):
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, **more)
-    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
-    return done.stdout
-
-
-def cached(name):
-    found = re.search(rf"^{name}:\w+=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.M)
-    return found[1] if found and not found[1].endswith("NOTFOUND") else ""
-
-
 def is_there(module):
     return importlib.util.find_spec(module) is not None
 
@@ -120,7 +109,7 @@ def is_there(module):
 def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     for component in ("Runtime", "Compiler"):
-        run("cmake", "--install", BUILD, "--prefix", folder / "prefix", "--component", component)
+        succeed("cmake", "--install", BUILD, "--prefix", folder / "prefix", "--component", component)
     defines = {"Spyre_ROOT": folder / "prefix", "CMAKE_CXX_COMPILER_LAUNCHER": cached("SPYRE_CCACHE")}
     defines |= {name: cached(name) for name in ("CMAKE_C_COMPILER", "CMAKE_CXX_COMPILER")}
     settings = ["cmake.source-dir=python", f"build-dir={folder / 'build'}"]
@@ -160,8 +149,10 @@ def unpacked(wheel, tmp_path_factory):
 def environment(wheel, tmp_path):
     """A fresh virtual environment with the wheel, in a folder that programs may write to."""
     venv = tmp_path / "work" / "venv"
-    run(bare_root.BASE, "-m", "venv", "--without-pip", "--symlinks", venv)
-    run(sys.executable, "-m", "pip", "--python", venv / "bin" / "python", "install", "--no-deps", "--no-index", wheel)
+    succeed(bare_root.BASE, "-m", "venv", "--without-pip", "--symlinks", venv)
+    succeed(
+        sys.executable, "-m", "pip", "--python", venv / "bin" / "python", "install", "--no-deps", "--no-index", wheel
+    )
     return venv
 
 
@@ -174,7 +165,9 @@ def sites_of(*modules):
 def run_installed(environment, program, sites, folders):
     """Runs a program with the environment's Python, which finds packages of others in sites."""
     work, python = environment.parent, environment / "bin" / "python"
-    installed = pathlib.Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('platlib'))").strip())
+    installed = pathlib.Path(
+        succeed(python, "-c", "import sysconfig; print(sysconfig.get_path('platlib'))").out.strip()
+    )
     (installed / "others.pth").write_text("".join(f"{site}\n" for site in sites))
     (work / "program.py").write_text(f"import os; os.chdir({str(work)!r})\n" + program + REPORT)
     (work / "empty").mkdir()
@@ -260,7 +253,7 @@ def test_libraries(unpacked):
     bundled = {path.name: path for path in (package / "_libs").glob("*")}
     needed = {}
     for path in (*package.glob("*.so"), *bundled.values()):
-        header = run("objdump", "-p", path)
+        header = succeed("objdump", "-p", path).out
         needed[path.name] = re.findall(r"NEEDED\s+(\S+)", header)
         strange = [name for name in needed[path.name] if name not in bundled and not bare_root.PLATFORM.match(name)]
         assert not strange, f"{path.name} needs {strange}"

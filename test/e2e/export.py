@@ -15,32 +15,23 @@ import gzip
 import hashlib
 import json
 import pathlib
+import sys
 import warnings
+import zlib
 
 import numpy as np
 import torch
 from torch_mlir import fx
 from torch_mlir.extras.fx_decomp_util import get_decomposition_table
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "conformance"))
+
+from lib.tensors import in_float64, name_of, stored  # noqa: E402
+
+from lib import arrays, formats  # noqa: E402
+
 # Rows, columns, heads and lengths that are multiples of nothing, and their neighbours.
 SIZES = (1, 2, 31, 33, 63, 64, 65, 100, 127, 129, 200, 257)
-
-NAMES = {
-    torch.float16: "float16",
-    torch.bfloat16: "bfloat16",
-    torch.float32: "float32",
-    torch.bool: "bool",
-    torch.int64: "int64",
-    torch.int32: "int32",
-}
-ELEMENTS = {
-    torch.float16: "f16",
-    torch.bfloat16: "bf16",
-    torch.float32: "f32",
-    torch.bool: "i1",
-    torch.int64: "si64",
-    torch.int32: "si32",
-}
 
 
 def write_lines(path, lines):
@@ -68,9 +59,12 @@ class Program(torch.nn.Module):
 
 def to_nine_fraction_bits(x, dtype=torch.float16):
     """The nearest value with 9 fraction bits in a 16-bit dtype; subnormals of float16 become 0."""
-    mantissa, exponent = np.frexp(np.asarray(x, np.float64))
-    y = np.ldexp(np.rint(mantissa * 1024) / 1024, exponent)
-    return torch.from_numpy(np.where(np.abs(y) < 2.0**-14, 0, y)).to(dtype)
+    return torch.from_numpy(formats.without_subnormals(formats.few_bits(np.asarray(x, np.float64), 10))).to(dtype)
+
+
+def named_seed(seed, name):
+    """A seed of NumPy's generators for one case, whatever cases there are beside it."""
+    return [seed, zlib.crc32(name.encode())]
 
 
 def wide_type(x):
@@ -83,14 +77,20 @@ def wide(x):
     return x.to(wide_type(x))
 
 
-def stored(tensor):
-    """The array that stands for a tensor in an .npz file."""
-    tensor = tensor.detach().contiguous()
-    return tensor.view(torch.int16).numpy().view(np.uint16) if tensor.dtype == torch.bfloat16 else tensor.numpy()
+def encode(tensor):
+    """[dtype, shape, base64] of a tensor, for a line of JSON; of one without data null in place of the base64."""
+    if tensor.is_meta:
+        return [name_of(tensor.dtype), list(tensor.shape), None]
+    return arrays.encode(stored(tensor), name_of(tensor.dtype))
 
 
-def in_float64(tensor):
-    return tensor.double() if tensor.is_floating_point() else tensor
+def shorten(values, bits=15):
+    """float32 with few fraction bits: 15 are far finer than 16-bit results, and they compress."""
+    values = np.asarray(values, np.float32)
+    unit = 1 << (23 - bits)
+    raw = np.frombuffer(values.tobytes(), np.uint32).reshape(values.shape)
+    raw = np.where(np.isfinite(values), (raw + unit // 2) & np.uint32(2**32 - unit), raw).astype(np.uint32)
+    return np.frombuffer(raw.tobytes(), np.float32).reshape(values.shape)
 
 
 def run(module, inputs):
@@ -110,8 +110,8 @@ def remember_composites():
         place._collect_all_valid_cia_ops = functools.cache(look)
 
 
-def texts(module, inputs, forms):
-    """form -> text. A form that the exporter cannot make is absent, except the raw one."""
+def texts(module, inputs, forms, name="main"):
+    """form -> text of a function called `name`. A form that the exporter cannot make is absent, except the raw one."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         exported = torch.export.export(module, tuple(inputs))
@@ -125,9 +125,7 @@ def texts(module, inputs, forms):
         for form in ("raw", *forms):
             source, output_type = options[form]
             try:
-                imported = fx.export_and_import(
-                    source, decomposition_table={}, output_type=output_type, func_name="main"
-                )
+                imported = fx.export_and_import(source, decomposition_table={}, output_type=output_type, func_name=name)
             except Exception:  # noqa: BLE001 - torch-mlir's own lowering has gaps
                 if form == "raw":
                     raise
@@ -166,17 +164,19 @@ def write_program(folder, name, function, inputs, forms=(), constants=(), tier=2
         entry["file" if form == "raw" else f"{form}_form"] = file
     raw = made["raw"].encode()
     entry.update(bytes=len(raw), sha256=hashlib.sha256(raw).hexdigest())
-    arrays = {f"in{i}": stored(x) for i, x in enumerate(fed)}
+    golden = {f"in{i}": stored(x) for i, x in enumerate(fed)}
     for i, (out, ref) in enumerate(zip(outs, refs)):
-        arrays[f"out{i}"] = stored(out)
+        golden[f"out{i}"] = stored(out)
         if out.is_floating_point() and not exact:
-            arrays[f"ref{i}"] = ref.numpy().astype(np.float32)
-    arrays["in_dtypes"] = np.array([NAMES[x.dtype] for x in fed])
-    arrays["out_dtypes"] = np.array([NAMES[x.dtype] for x in outs])
-    np.savez(folder / f"{name}.npz", **arrays)
+            golden[f"ref{i}"] = ref.numpy().astype(np.float32)
+    golden["in_dtypes"] = np.array([name_of(x.dtype) for x in fed])
+    golden["out_dtypes"] = np.array([name_of(x.dtype) for x in outs])
+    np.savez(folder / f"{name}.npz", **golden)
     entry["npz"] = f"{name}.npz"
-    entry["inputs"] = [{"dtype": NAMES[x.dtype], "shape": list(x.shape)} for x in fed]
-    entry["results"] = [f"!torch.vtensor<[{','.join(map(str, x.shape))}],{ELEMENTS[x.dtype]}>" for x in outs]
+    entry["inputs"] = [{"dtype": name_of(x.dtype), "shape": list(x.shape)} for x in fed]
+    entry["results"] = [
+        f"!torch.vtensor<[{','.join(map(str, x.shape))}],{formats.ELEMENTS[name_of(x.dtype)]}>" for x in outs
+    ]
     entry["torch_err_over_rms"] = [error_over_rms(out, ref) for out, ref in zip(outs, refs)]
     return entry
 

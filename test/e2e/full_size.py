@@ -16,23 +16,20 @@
 """Full-size layers, run on the emulator and compared with a float32 run on the host."""
 
 import argparse
-import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import time
 
 import numpy as np
-import torch
 import torch_eval
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(REPOSITORY / "test" / "conformance"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "conformance"))
 
-from lib import formats, tolerance  # noqa: E402
+from lib import arrays, formats, harness, tensors, tolerance  # noqa: E402
 
-DTYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32"}
+TIMEOUT_S = 3600
+DTYPES = {element: formats.DTYPES[element] for element in ("f16", "bf16", "f32")}
 
 
 def angles(shape):
@@ -68,20 +65,13 @@ def draw(arguments, seed):
             values = causal(shape)
         else:
             values = random.standard_normal(shape, np.float32)
-        exact = formats.round_to_dl16(formats.round_to(values, DTYPES[element]))
-        yield formats.from_float64(exact, DTYPES[element])
+        yield formats.from_float64(formats.exact_on_device(values, DTYPES[element]), DTYPES[element])
 
 
-def as_tensor(array, element):
-    if element == "bf16":
-        return torch.from_numpy(np.array(array)).view(torch.bfloat16)
-    return torch.from_numpy(np.array(array))
-
-
-def host_run(text, arguments, arrays):
+def host_run(text, arguments, drawn):
     begin = time.monotonic()
-    tensors = [as_tensor(array, element) for array, (_, _, element) in zip(arrays, arguments)]
-    results = [result.float().numpy() for result in torch_eval.Evaluator(text).run(tensors)]
+    given = [tensors.from_stored(array, DTYPES[element]) for array, (_, _, element) in zip(drawn, arguments)]
+    results = [result.float().numpy() for result in torch_eval.Evaluator(text).run(given)]
     return results, time.monotonic() - begin
 
 
@@ -93,8 +83,12 @@ def errors(got, dtype, ref, traits):
     e = tolerance.relative_error(values, ref)
     largest, rms = float(e.max()), float(np.sqrt(np.mean(np.square(e))))
     unit = 2.0**-10
-    good = largest <= (24 if traits.matmul else 5) * unit and (not traits.matmul or rms <= 4 * unit)
-    bounds = "bounds: 24 and 4" if traits.matmul else "bound of max e: 5"
+    bound, rms_bound = tolerance.bounds_16(traits)
+    good = largest <= bound and (rms_bound is None or rms <= rms_bound)
+    if rms_bound is None:
+        bounds = f"bound of max e: {bound / unit:g}"
+    else:
+        bounds = f"bounds: {bound / unit:g} and {rms_bound / unit:g}"
     return f"max e {largest / unit:.2f}, rms e {rms / unit:.2f} x 2^-10 ({bounds})", good
 
 
@@ -105,19 +99,19 @@ def run_layer(path, options):
     results = [DTYPES[e] for e in text.split("->", 1)[1].split("{", 1)[0].replace(">", ",").split(",") if e in DTYPES]
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
         inputs, outputs = pathlib.Path(folder) / "inputs.npz", pathlib.Path(folder) / "outputs.npz"
-        arrays = list(draw(arguments, options.seed))
-        np.savez(inputs, **{f"in{i}": array for i, array in enumerate(arrays)})
-        refs, host_time = host_run(text, arguments, arrays)
-        del arrays
+        drawn = list(draw(arguments, options.seed))
+        arrays.write_inputs(inputs, drawn)
+        refs, host_time = host_run(text, arguments, drawn)
+        del drawn
         command = [pathlib.Path(options.build) / "bin" / "spyre-run", path, "--inputs", inputs, "--outputs", outputs]
         command += ["--threads", options.threads, *(["--check"] if options.check else [])]
         begin = time.monotonic()
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+        done = harness.run_process(command, TIMEOUT_S)
         print(
             f"{path.stem}: {time.monotonic() - begin:.1f} s on the emulator, {host_time:.1f} s on the host", flush=True
         )
-        if done.returncode:
-            print(f"  failed with exit code {done.returncode}: {done.stderr.strip()}")
+        if done.code:
+            print(f"  failed with {done.describe_end()}: {done.err.strip()}")
             return False
         got = np.load(outputs)
         good = len(results) == len(refs)
@@ -137,10 +131,10 @@ def main():
         metavar="PROGRAM",
         help="programs of the folder (default: %(default)s)",
     )
-    parser.add_argument("--folder", type=pathlib.Path, default=REPOSITORY / "test/data/models", help="where they are")
     parser.add_argument(
-        "--build", default=os.environ.get("SPYRE_BUILD") or str(REPOSITORY / "build"), help="build folder"
+        "--folder", type=pathlib.Path, default=harness.REPOSITORY / "test/data/models", help="where they are"
     )
+    harness.add_build_flag(parser)
     parser.add_argument("--threads", default="2", help="threads of the emulator")
     parser.add_argument("--check", action="store_true", help="in checked mode (slower)")
     parser.add_argument("--scratch", help="folder for arrays of some 100 MB (default: the system's)")
@@ -150,7 +144,7 @@ def main():
     for name in options.names:
         try:
             passed += run_layer(options.folder / f"{name}.mlir", options)
-        except (OSError, torch_eval.Unknown) as error:
+        except (OSError, harness.UsageError, torch_eval.Unknown) as error:
             print(f"{name}: {type(error).__name__}: {error}")
     print(f"{passed} passed, {len(options.names) - passed} failed, 0 skipped")
     return 1 if passed < len(options.names) else 0

@@ -11,27 +11,19 @@
 """Small programs for every kind of reported mistake that operations of the first tiers can express."""
 
 import argparse
-import base64
 import json
 import pathlib
 import sys
 import warnings
-import zlib
 
 import failure_kinds_compute  # noqa: F401 - registers its rows
 import numpy as np
 import torch
-from export import NAMES, Program, in_float64, run, stored, texts, write_lines
+from export import Program, encode, named_seed, run, texts, write_lines
 from failure_kinds import ROWS, Data
+from lib.tensors import in_float64
 
-
-def encode(dtype, shape, array):
-    return [dtype, list(shape), None if array is None else base64.b64encode(array.tobytes()).decode()]
-
-
-def encode_tensor(tensor):
-    array = None if tensor.is_meta else stored(tensor)
-    return encode(NAMES[tensor.dtype], tensor.shape, array)
+from lib import arrays, formats
 
 
 def encode_reference(out, ref):
@@ -44,9 +36,7 @@ def encode_reference(out, ref):
         return None
     sixteen = out.dtype in (torch.float16, torch.bfloat16)
     kept, kind = (15, np.float32) if sixteen else (33, np.float64)
-    mantissa, exponent = np.frexp(values)
-    shorter = np.ldexp(np.rint(np.ldexp(mantissa, kept + 1)), exponent - kept - 1)
-    return encode(np.dtype(kind).name, ref.shape, np.where(np.isfinite(values), shorter, values).astype(kind))
+    return arrays.encode(formats.few_bits(values, kept + 1).astype(kind), np.dtype(kind).name)
 
 
 def make(section, row, case):
@@ -61,8 +51,8 @@ def make(section, row, case):
         "cls": "device" if case.expect == "value" else None,
         "tier": 2,
         "expect": case.expect,
-        "inputs": [encode_tensor(x) for x in case.inputs],
-        "outputs": [encode_tensor(x) for x in outs],
+        "inputs": [encode(x) for x in case.inputs],
+        "outputs": [encode(x) for x in outs],
     }
     if not compiled_only:
         refs = run(module, [in_float64(x) for x in case.inputs])
@@ -87,7 +77,7 @@ def main():
     for row, (section, kind) in ROWS.items():
         if options.only not in (None, row):
             continue
-        for case in kind(Data([options.seed, zlib.crc32(row.encode())])):
+        for case in kind(Data(named_seed(options.seed, row))):
             name = f"{kind.__name__}_{case.name}"
             try:
                 for line in make(section, row, case):

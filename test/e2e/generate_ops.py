@@ -12,43 +12,24 @@
 """Activations, comparisons, reductions, norms, attention, movement, masks at shapes that fit no stick."""
 
 import argparse
-import base64
 import json
 import pathlib
 import re
 import sys
 import warnings
-import zlib
 
+import export
 import numpy as np
 import torch
 import torch.nn.functional as F
-from export import write_lines
+from export import SIZES
 from op_kinds import OPERATIONS as MORE_OPERATIONS
-from torch_mlir import fx
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "conformance"))
+from lib import arrays, formats, tensors
 
-from lib import formats  # noqa: E402
-
-SIZES = (1, 2, 31, 33, 63, 64, 65, 100, 127, 129, 200, 257)
-FORMS = {
-    "raw": {"output_type": "raw"},
-    "nodecomp": {"output_type": "raw", "decomposition_table": {}},
-    "torch": {"output_type": "torch"},
-}
 INF = float("inf")
 # What the exporter leaves of writes into slices before its decompositions: not a value of anything.
 IN_PLACE = re.compile(r"torch\.aten\.\w+_[.\"]")
-
-
-class Function(torch.nn.Module):
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def forward(self, *inputs):
-        return self.function(*inputs)
 
 
 class Draw:
@@ -56,11 +37,10 @@ class Draw:
 
     def __init__(self, dtype, name, seed, elements):
         self.dtype, self.elements = dtype, elements
-        self.random = np.random.default_rng([seed, zlib.crc32(name.encode())])
+        self.random = np.random.default_rng(export.named_seed(seed, name))
 
     def exact(self, values):
-        values = formats.round_to_dl16(formats.round_to(np.asarray(values, np.float64), self.dtype))
-        return formats.round_to(values, self.dtype)
+        return formats.exact_on_device(np.asarray(values, np.float64), self.dtype)
 
     def size(self, limit=257):
         return int(self.random.choice([n for n in SIZES if n <= limit]))
@@ -90,7 +70,7 @@ class Draw:
 
     def float32(self, *shape):
         """float32 whatever the program's dtype, with 16 fraction bits: none of the 16-bit formats holds them."""
-        return shorten(self.random.standard_normal(shape), 16)
+        return export.shorten(self.random.standard_normal(shape), 16)
 
     def int64(self, *shape):
         return self.random.integers(-1000, 1000, shape)
@@ -406,68 +386,42 @@ OPERATIONS = {
 REFUSABLE = {"group_norm"}
 
 
-def encode(array, dtype):
-    array = np.asarray(array)  # a contiguous copy would have a dim more than a number
-    return [dtype, list(array.shape), base64.b64encode(array.tobytes()).decode()]
-
-
 def dtype_of(array, dtype):
     """Draws are float64 where they stand for the program's dtype; others have a type of their own."""
     return dtype if array.dtype == np.float64 else array.dtype.name
 
 
-def to_tensor(array, dtype, wide=False):
+def to_tensor(array, dtype):
     array = np.ascontiguousarray(array) if array.ndim else array
-    kind = dtype_of(array, dtype)
-    if wide and kind.startswith(("float", "bfloat")):
-        kind = "float64"
-    return torch.from_numpy(array).to(getattr(torch, kind))
+    return torch.from_numpy(array).to(getattr(torch, dtype_of(array, dtype)))
 
 
-def encode_input(array, dtype):
-    kind = dtype_of(array, dtype)
-    return encode(array if kind == array.dtype.name else formats.from_float64(array, kind), kind)
-
-
-def shorten(values, bits=15):
-    """float32 with few fraction bits: 15 are far finer than 16-bit results, and they compress."""
-    values = np.asarray(values, np.float32)
-    unit = 1 << (23 - bits)
-    raw = np.frombuffer(values.tobytes(), np.uint32).reshape(values.shape)
-    raw = np.where(np.isfinite(values), (raw + unit // 2) & np.uint32(2**32 - unit), raw).astype(np.uint32)
-    return np.frombuffer(raw.tobytes(), np.float32).reshape(values.shape)
-
-
-def flatten(results):
-    return list(results) if isinstance(results, (tuple, list)) else [results]
+def encode_reference(out, ref):
+    """The result in float64, with fraction bits that compress where the program's result has few; None: not of floats."""
+    if not out.is_floating_point():
+        return None
+    bits = 23 if out.dtype == torch.float32 else 15
+    return arrays.encode(export.shorten(ref.double().numpy(), bits), "float32")
 
 
 def make_cases(operation, number, options):
     """The forms of one operation at one shape."""
     name = f"{operation}_{number}"
     draw = Draw(options.dtype, name, options.seed, options.elements)
-    function, arrays = OPERATIONS[operation](draw)
-    module = Function(function).eval()
-    arrays = [np.asarray(array) for array in arrays]
-    inputs = [to_tensor(array, options.dtype) for array in arrays]
-    with torch.no_grad():
-        outs = flatten(module(*inputs))
-        refs = flatten(module(*[to_tensor(array, options.dtype, wide=True) for array in arrays]))
-    outputs, references = [], []
-    for out, ref in zip(outs, refs):
-        kind = str(out.dtype).removeprefix("torch.")
-        if not out.is_floating_point():
-            outputs.append(encode(out.numpy(), kind))
-            references.append(None)
-        elif kind == "float32":
-            outputs.append(encode(out.numpy(), kind))
-            references.append(encode(shorten(ref.double().numpy(), 23), kind))
-        else:
-            outputs.append(encode(formats.from_float64(out.double().numpy(), kind), kind))
-            references.append(encode(shorten(ref.double().numpy()), "float32"))
-    cases, texts = [], set()
-    for form in options.forms.split(","):
-        text = str(fx.export_and_import(module, *inputs, func_name=operation, **FORMS[form]))
+    function, drawn = OPERATIONS[operation](draw)
+    module = export.Program(function).eval()
+    inputs = [to_tensor(np.asarray(array), options.dtype) for array in drawn]
+    # Before the program runs, which may write into them.
+    encoded, wide = [export.encode(x) for x in inputs], [tensors.in_float64(x) for x in inputs]
+    outs, refs = export.run(module, inputs), export.run(module, wide)
+    outputs = [export.encode(out) for out in outs]
+    references = [encode_reference(out, ref) for out, ref in zip(outs, refs)]
+    forms = options.forms.split(",")
+    made, cases, texts = export.texts(module, inputs, forms, operation), [], set()
+    for form in forms:
+        if form not in made:
+            raise ValueError(f"torch-mlir has no form '{form}' of it")
+        text = made[form]
         if text in texts or IN_PLACE.search(text):
             continue
         texts.add(text)
@@ -480,7 +434,7 @@ def make_cases(operation, number, options):
                 "tier": 2,
                 "expect": "value-or-named-refusal" if operation in REFUSABLE else "value",
                 "mlir": text,
-                "inputs": [encode_input(array, options.dtype) for array in arrays],
+                "inputs": encoded,
                 "outputs": outputs,
                 "refs": references,
             }
@@ -501,9 +455,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--shard", default="0/1", help="I/N: every Nth case from the Ith on, from 0")
     options = parser.parse_args()
-    index, shards = (int(part) for part in options.shard.split("/"))
-    if not 0 <= index < shards:
-        parser.error("--shard I/N needs 0 <= I < N")
+    index, shards = export.shard_of(parser, options.shard)
     warnings.filterwarnings("ignore")
     jobs = [(name, number) for number in range(options.count) for name in OPERATIONS if options.only in name]
     lines = []
@@ -512,7 +464,7 @@ def main():
             lines += [json.dumps(case) for case in make_cases(name, number, options)]
         except Exception as error:  # what cannot be exported is no program
             print(f"{name}_{number}: not exported: {str(error).splitlines()[0]}", file=sys.stderr)
-    write_lines(options.output, lines)
+    export.write_lines(options.output, lines)
     print(f"{len(lines)} programs in {options.output}")
 
 

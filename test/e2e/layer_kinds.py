@@ -11,6 +11,7 @@
 import numpy as np
 import torch
 from export import SIZES, to_nine_fraction_bits, wide, wide_type
+from lib.sizes import divisors
 
 functional = torch.nn.functional
 
@@ -560,7 +561,7 @@ def casts(d):
             steps.append(lambda x, to=tuple(shape): x.reshape(to))
         elif kind == "split":
             at = int(d.rng.integers(len(shape)))
-            factors = [n for n in range(2, shape[at]) if shape[at] % n == 0]
+            factors = divisors(shape[at])[1:-1]
             if factors and len(shape) < 5:
                 inner = d.choice(*factors)
                 shape[at : at + 1] = [shape[at] // inner, inner]

@@ -11,6 +11,7 @@
 import torch
 from export import wide, wide_type
 from layer_kinds import Draw, functional
+from lib.sizes import divisors
 
 # --- elementwise -------------------------------------------------------------
 
@@ -231,10 +232,6 @@ def island(d):
 
 
 # --- moved data --------------------------------------------------------------
-
-
-def divisors(n):
-    return [k for k in range(1, n + 1) if n % k == 0]
 
 
 class Chain:

@@ -8,7 +8,6 @@
 """Tests of torch_eval.py."""
 
 import json
-import os
 import pathlib
 import sys
 
@@ -23,7 +22,9 @@ sys.path.insert(0, str(HERE))
 import full_size  # noqa: E402
 import torch_eval  # noqa: E402
 
-MODELS = pathlib.Path(os.environ.get("SPYRE_TEST_DATA") or HERE.parent / "data") / "models"
+from lib import harness, tensors  # noqa: E402
+
+MODELS = harness.DATA / "models"
 ENTRIES = [e for e in json.loads((MODELS / "manifest.json").read_text()) if e["tier"] < 3 and e.get("npz")]
 
 
@@ -31,8 +32,10 @@ ENTRIES = [e for e in json.loads((MODELS / "manifest.json").read_text()) if e["t
 def test_golden_numbers(entry):
     text, data = (MODELS / entry["file"]).read_text(), np.load(MODELS / entry["npz"])
     arguments = torch_eval.signature(text)
-    tensors = [full_size.as_tensor(data[f"in{i}"], element) for i, (_, _, element) in enumerate(arguments)]
-    for i, result in enumerate(torch_eval.Evaluator(text).run(tensors)):
+    given = [
+        tensors.from_stored(data[f"in{i}"], full_size.DTYPES[element]) for i, (_, _, element) in enumerate(arguments)
+    ]
+    for i, result in enumerate(torch_eval.Evaluator(text).run(given)):
         if f"ref{i}" not in data.files:
             continue
         ref = data[f"ref{i}"].astype(np.float64)

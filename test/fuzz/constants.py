@@ -291,8 +291,7 @@ def main():
             print(f"# {seed}, by {how}\n{settle(text, uses)[0]}")
         return 0
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH")]))
-    build = os.environ.get("SPYRE_BUILD") or harness.REPOSITORY / "build"
-    pool = workers.Workers(build, first=("torch", "spyre_mlir"))
+    pool = workers.Workers(harness.BUILD, first=("torch", "spyre_mlir"))
     began, passed, failed, skipped = time.monotonic(), 0, 0, 0
 
     def one(seed):

@@ -31,11 +31,11 @@ import numpy as np
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "conformance"))
 
+from lib.harness import BUILD, DATA  # noqa: E402
+
 from lib import harness  # noqa: E402
 
-DATA = pathlib.Path(os.environ.get("SPYRE_TEST_DATA") or HERE.parent / "data")
-BUILD = pathlib.Path(os.environ.get("SPYRE_BUILD") or harness.REPOSITORY / "build")
-
+TIMEOUT_S = 600  # of the tools on valid inputs
 # What a mutant may need. Sanitized builds reserve address space of their own.
 MEMORY_IN_BYTES = 8 << 30
 SANITIZED = "ASAN_OPTIONS" in os.environ
@@ -77,9 +77,9 @@ def tool(name):
 
 
 def call(*command):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise SystemExit(f"error: {' '.join(map(str, command))}: {done.stderr}")
+    done = harness.run_process(command, TIMEOUT_S)
+    if done.code != 0:
+        raise SystemExit(f"error: {' '.join(done.command)}: {done.err}")
 
 
 def texts_at_all_levels(work):

@@ -13,6 +13,7 @@ import dataclasses
 import math
 import re
 
+from lib.sizes import divisors
 from plantext import STICK_IN_BYTES, Alloc, Op, mentions
 
 DEVICE_CORES = 32
@@ -20,10 +21,6 @@ DEVICE_CORES = 32
 LX_IN_BYTES = 1 << 20
 
 # --- changes of any level ----------------------------------------------------
-
-
-def divisors(number):
-    return [d for d in range(1, number + 1) if number % d == 0]
 
 
 def draw_splits(rng, op, limit):

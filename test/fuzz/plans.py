@@ -39,10 +39,9 @@ sys.path.insert(0, str(HERE.parent / "conformance"))
 import planlib  # noqa: E402
 import plantext  # noqa: E402
 import programs  # noqa: E402
+from lib.harness import DATA  # noqa: E402
 
-from lib import formats, harness, tolerance  # noqa: E402
-
-DATA = pathlib.Path(os.environ.get("SPYRE_TEST_DATA") or HERE.parent / "data")
+from lib import arrays, formats, harness, tolerance  # noqa: E402
 
 # Programs whose arrays together are larger are left out.
 ARRAYS_IN_BYTES = 1 << 20
@@ -169,7 +168,7 @@ class Plan:
 
     def judge(self, cases):
         self.choose_program(cases)
-        np.savez(self.folder / "inputs.npz", **{f"in{i}": array for i, array in enumerate(self.program.inputs)})
+        arrays.write_inputs(self.folder / "inputs.npz", self.program.inputs)
         self.own = self.run("own", 0)
         difference = programs.compare_outputs(self.program, self.own)
         if difference:
@@ -422,12 +421,7 @@ def parse(argv):
     parser.add_argument("--keep-all", action="store_true", help="write all plans there")
     parser.add_argument("--verbose", action="store_true", help="a line for every plan")
     parser.add_argument("--json", metavar="FILE", help="write all outcomes")
-    parser.add_argument(
-        "--build",
-        default=os.environ.get("SPYRE_BUILD") or str(harness.REPOSITORY / "build"),
-        metavar="DIR",
-        help="build folder (default: $SPYRE_BUILD, else build)",
-    )
+    harness.add_build_flag(parser)
     return parser.parse_args(argv)
 
 

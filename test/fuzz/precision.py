@@ -19,7 +19,6 @@ import concurrent.futures
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -28,10 +27,10 @@ import numpy as np
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "conformance"))
 
-from lib import formats, harness, tolerance  # noqa: E402
+from lib import arrays, formats, harness, opfuncs, tolerance  # noqa: E402
 
-BUILD = pathlib.Path(os.environ.get("SPYRE_BUILD") or harness.REPOSITORY / "build")
-TORCH_TYPES = {"float16": ("f16", 5), "float32": ("f32", 6), "bfloat16": ("bf16", 15)}
+TIMEOUT_S = 300
+TYPE_NUMBERS = {"float16": 5, "float32": 6, "bfloat16": 15}  # PyTorch's
 
 
 class Value:
@@ -43,7 +42,7 @@ class Value:
     @property
     def type(self):
         sizes = ",".join(map(str, self.exact.shape))
-        return f"!torch.vtensor<[{sizes}],{TORCH_TYPES[self.dtype][0]}>"
+        return f"!torch.vtensor<[{sizes}],{formats.ELEMENTS[self.dtype]}>"
 
 
 class Program:
@@ -55,10 +54,9 @@ class Program:
 
     def input(self, values):
         """An argument with values that the device's format holds exactly."""
-        values = formats.round_to(values, self.dtype)
-        values = formats.round_to(formats.round_to_dl16(values), self.dtype)
+        values = formats.exact_on_device(values, self.dtype)
         if self.dtype == "float16":
-            values = np.where(np.abs(values) < 2.0**-14, 0, values)
+            values = formats.without_subnormals(values)
         value = Value(f"%arg{len(self.inputs)}", self.dtype, values, values.astype(np.float32))
         self.inputs.append(value)
         return value
@@ -92,7 +90,7 @@ class Program:
         return value
 
     def cast(self, x, dtype):
-        code = self.constant("int", str(TORCH_TYPES[dtype][1]))
+        code = self.constant("int", str(TYPE_NUMBERS[dtype]))
         return self.op("prims.convert_element_type", lambda v: v, [x], [code], dtype)
 
     def widen(self, x):
@@ -206,18 +204,10 @@ def matmul(p):
     return p.finish(y)
 
 
+# Torch operations of one operand, and what they compute.
 UNARY = {
-    "abs": np.abs,
-    "exp": np.exp,
-    "floor": np.floor,
-    "log": np.log,
-    "neg": np.negative,
-    "reciprocal": lambda x: 1 / x,
-    "relu": lambda x: np.maximum(x, 0),
-    "rsqrt": lambda x: 1 / np.sqrt(x),
-    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
-    "sqrt": np.sqrt,
-    "tanh": np.tanh,
+    name: opfuncs.UNARY[{"relu": "relufwd"}.get(name, name)]
+    for name in "abs exp floor log neg reciprocal relu rsqrt sigmoid sqrt tanh".split()
 }
 
 
@@ -276,10 +266,8 @@ RULES = {
 
 
 def run(*command):
-    done = subprocess.run(
-        [str(word) for word in command], capture_output=True, text=True, errors="replace", check=False
-    )
-    return done.returncode, done.stderr
+    done = harness.run_process(command, TIMEOUT_S)
+    return done.code, done.err
 
 
 def judge(seed, names, options):
@@ -297,7 +285,7 @@ def judge(seed, names, options):
         source.write_text(program.text())
         passes = "--pass-pipeline=builtin.module(convert-torch-to-spyre,func.func(spyre-resolve-precision))"
         remarks = ["--remarks-filter=precision", "--remark-format=emitRemark", "-o", folder / "l1.mlir"]
-        code, err = run(BUILD / "bin" / "spyre-opt", passes, *remarks, source)
+        code, err = run(harness.BUILD / "bin" / "spyre-opt", passes, *remarks, source)
         if code != 0:
             return rule, f"not converted: {err[:300]}", 0
         used = set(re.findall(r"by rule ([\w-]+)", err))
@@ -305,10 +293,9 @@ def judge(seed, names, options):
             return rule, f"the rule applied to {narrow}", 0
         if rule not in used and applies:
             return rule, f"the rule did not apply (those that did: {', '.join(sorted(used)) or 'none'})", 0
-        arrays = {f"in{i}": formats.from_float64(x.exact, x.dtype) for i, x in enumerate(program.inputs)}
-        np.savez(folder / "in.npz", **arrays)
+        arrays.write_inputs(folder / "in.npz", [formats.from_float64(x.exact, x.dtype) for x in program.inputs])
         words = [source, "--inputs", folder / "in.npz", "--outputs", folder / "out.npz", "--check"]
-        code, err = run(BUILD / "bin" / "spyre-run", *words)
+        code, err = run(harness.BUILD / "bin" / "spyre-run", *words)
         if code != 0:
             return rule, f"exit code {code}: {err[:300]}", 0
         got = np.load(folder / "out.npz")["out0"]

@@ -20,9 +20,14 @@ import subprocess
 import sys
 import tempfile
 
-REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-DATA = pathlib.Path(os.environ.get("SPYRE_TEST_DATA") or REPOSITORY / "test" / "data")
-CORPUS = pathlib.Path(__file__).resolve().parent / "corpus"
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "conformance"))
+
+from lib.harness import DATA  # noqa: E402
+
+from lib import harness  # noqa: E402
+
+CORPUS = HERE / "corpus"
 
 # Seeds stay, whether or not the code under the target is instrumented. One allocation, all memory, one input.
 LIMITS = ["-keep_seed=1", "-malloc_limit_mb=512", "-rss_limit_mb=3072", "-timeout=20", "-max_len=16384"]
@@ -36,7 +41,7 @@ def reference_descriptors():
             yield json.dumps(entry["sdsc"]).encode()
 
 
-def files(pattern, root=REPOSITORY / "test"):
+def files(pattern, root=HERE.parent):
     for path in sorted(root.glob(pattern)):
         yield path.read_bytes()
 
@@ -92,7 +97,7 @@ def run(target, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, epilog="example: run_targets.py --seconds 600 --seed 7")
-    parser.add_argument("--build", default=os.environ.get("SPYRE_BUILD") or REPOSITORY / "build")
+    harness.add_build_flag(parser)
     parser.add_argument("--runs", type=int, default=4000, help="inputs a target, the corpus included; -1: no limit")
     parser.add_argument("--seconds", type=int, default=60, help="at most this long a target")
     parser.add_argument("--seed", type=int, default=1)

@@ -195,11 +195,7 @@ def parse(argv):
     parser.add_argument("--timeout", type=float, default=120, help="seconds a process may take (default 120)")
     parser.add_argument("--keep", metavar="DIR", help="write failing cases there")
     parser.add_argument("--json", metavar="FILE", help="write the failures")
-    parser.add_argument(
-        "--build",
-        default=os.environ.get("SPYRE_BUILD") or str(harness.REPOSITORY / "build"),
-        help="build folder (default: $SPYRE_BUILD, else build)",
-    )
+    harness.add_build_flag(parser)
     return parser.parse_args(argv)
 
 

@@ -28,7 +28,7 @@ sys.path.insert(0, str(HERE.parent / "conformance"))
 
 import rounds  # noqa: E402
 
-from lib import tolerance  # noqa: E402
+from lib import tensors, tolerance  # noqa: E402
 
 NARROW = {"H": torch.float16, "B": torch.bfloat16, "F": torch.float32}
 WIDE = dict.fromkeys(NARROW, torch.float64)
@@ -315,11 +315,10 @@ def compare(got, own, wide, scale, place):
     for what in ("dtype", "shape", "requires_grad", "is_leaf"):
         if getattr(got, what) != getattr(own, what):
             raise AssertionError(f"{place}: {what} is {getattr(got, what)}, PyTorch's {getattr(own, what)}")
-    name = str(own.dtype).removeprefix("torch.")
-    stored = lambda x: x.view(torch.int16).numpy().view("uint16") if name == "bfloat16" else x.numpy()  # noqa: E731
+    name, stored = tensors.name_of(own.dtype), tensors.stored
     reference = wide.double().numpy() if own.is_floating_point() else None
     traits = tolerance.Traits(matmul=True)
-    wrong = tolerance.compare(stored(got.contiguous()), stored(own.contiguous()), name, reference, traits, scale)
+    wrong = tolerance.compare(stored(got), stored(own), name, reference, traits, scale)
     if wrong:
         raise AssertionError(f"{place}: {wrong}")
 

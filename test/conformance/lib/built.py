@@ -7,14 +7,15 @@
 """Where tests find tools and data, and how they run a tool."""
 
 import os
-import pathlib
+import re
 
 import pytest
 
 from lib import harness
+from lib.harness import BUILD, DATA
 
-DATA = pathlib.Path(os.environ.get("SPYRE_TEST_DATA") or harness.REPOSITORY / "test" / "data")
-BUILD = pathlib.Path(os.environ.get("SPYRE_BUILD") or harness.REPOSITORY / "build")
+TIMEOUT_S = 300
+LONG_S = 3600  # of builds
 LARGE = DATA / "superdsc" / "bundles"
 MODELS = DATA / "models"
 
@@ -26,8 +27,21 @@ def tool(name):
     return path
 
 
-def run(*command):
-    """The finished process; it may fail, but neither crash nor hang."""
-    done = harness.run_process(command, 300)
-    assert not done.timed_out and not done.crashed, done.err
+def run(*command, environment=None):
+    """The finished process; it may fail, but neither crash nor hang. environment: variables besides ours."""
+    done = harness.run_process(command, TIMEOUT_S, env={**os.environ, **(environment or {})})
+    assert not done.timed_out and not done.crashed, f"{done.describe_end()}: {done.err}"
     return done
+
+
+def succeed(*command):
+    """The finished process of any program, which must not fail."""
+    done = harness.run_process(command, LONG_S)
+    assert done.code == 0, f"{' '.join(done.command)}\n{done.out[-3000:]}{done.err[-3000:]}"
+    return done
+
+
+def cached(name):
+    """A variable of the build folder's CMakeCache.txt; empty: it has none."""
+    found = re.search(rf"^{name}:\w+=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.M)
+    return found[1] if found and not found[1].endswith("NOTFOUND") else ""

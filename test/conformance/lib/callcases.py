@@ -16,7 +16,7 @@ import unittest.mock
 
 import numpy as np
 
-from . import formats, harness, inprocess, tolerance, workers
+from . import arrays, formats, harness, inprocess, tolerance, workers
 
 MAX_ELEMENTS = 4_000_000
 DRAWS = 16  # of random results, to know where they lie
@@ -30,12 +30,7 @@ _VIEWS = {"view", "permute", "expand", "slice", "unsqueeze", "squeeze", "transpo
 
 
 def add_flags(parser):
-    parser.add_argument(
-        "-O", dest="opt", choices=("0", "1", "2", "3"), help="optimisation level (default: the compiler's)"
-    )
-    parser.add_argument("--target", choices=("superdsc", "ktir"), default="superdsc", help="what to compile to")
-    parser.add_argument("--no-host", action="store_true", help="any host call fails a case")
-    inprocess.add_host_flag(parser)
+    inprocess.add_flags(parser, ("superdsc", "ktir"))
     parser.add_argument(
         "--max-elements",
         type=int,
@@ -138,9 +133,9 @@ def program_of(make, max_elements=0):
     import export
     import programs
 
-    from . import opcalls
+    from . import opcalls, tensors
 
-    name = lambda tensor: str(tensor.dtype).removeprefix("torch.")
+    name = lambda tensor: tensors.name_of(tensor.dtype)
     for scale in SCALES:
         call = make(scale)
         outs = results_of(call.module, call.arguments)
@@ -163,7 +158,7 @@ def program_of(make, max_elements=0):
     made = [name for name in operations if not tolerance.in_set(name, _VIEWS)]
     if made and all(name.startswith(_UNWRITTEN) for name in made) and any(out.numel() for out in outs):
         raise opcalls.Skip("unwritten", ", ".join(made))
-    outputs = [(name(out), export.stored(out)) for out in outs]
+    outputs = [(name(out), tensors.stored(out)) for out in outs]
     floats = [ref is not None and out.is_floating_point() and ref.is_floating_point() for out, ref in zip(outs, refs)]
     refs = [ref.double().numpy() if usable else None for ref, usable in zip(refs, floats)]
     ranges = ranges_of(call)
@@ -172,7 +167,7 @@ def program_of(make, max_elements=0):
         "random": ranges is not None,
         "ranges": ranges,
     }
-    return programs.Program(text, [export.stored(x) for x in call.arguments], outputs, refs, info=info)
+    return programs.Program(text, [tensors.stored(x) for x in call.arguments], outputs, refs, info=info)
 
 
 def count_results(text):
@@ -245,7 +240,7 @@ def write_reproducer(folder, program):
     """program.mlir, inputs.npz and expected.npz, as spyre-run takes them."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "program.mlir").write_text(program.text)
-    np.savez(folder / "inputs.npz", **{f"in{i}": array for i, array in enumerate(program.inputs)})
+    arrays.write_inputs(folder / "inputs.npz", program.inputs)
     expected = {f"out{i}": array for i, (_, array) in enumerate(program.outputs)}
     expected |= {f"ref{i}": ref for i, ref in enumerate(program.refs) if ref is not None}
     np.savez(folder / "expected.npz", **expected)

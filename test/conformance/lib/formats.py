@@ -13,6 +13,9 @@ import numpy as np
 DL16_MAX = 8573157376.0
 # Value distance to the next code, relative to a value at the start of a binade.
 DL16_STEP = 2.0**-9
+# The smallest number that is not zero, and where computed values begin to round to the infinity code.
+DL16_SMALLEST = 2.0**-31 * (1 + DL16_STEP)
+DL16_OVERFLOW = 2.0**32 * (1 + 510.5 / 512)
 BLOCK = 1 << 18
 
 # PyTorch dtype name -> NumPy dtype of the stored array.
@@ -37,6 +40,20 @@ STORED = {
     "complex64": np.complex64,
     "complex128": np.complex128,
 }
+# The element types of programs -> PyTorch dtype names, and back.
+DTYPES = {
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f32": "float32",
+    "f64": "float64",
+    "i1": "bool",
+    "si8": "int8",
+    "si16": "int16",
+    "si32": "int32",
+    "si64": "int64",
+    "ui8": "uint8",
+}
+ELEMENTS = {dtype: element for element, dtype in DTYPES.items()}
 FLOAT8 = {"float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz"}
 FLOAT16 = {"float16", "bfloat16"}
 FLOATS = FLOAT8 | FLOAT16 | {"float32", "float64"}
@@ -64,20 +81,37 @@ def round_to_dl16(values):
             values.shape
         )
     with np.errstate(over="ignore", invalid="ignore"):
-        _, exponent = np.frexp(values)
-        exponent = np.clip(exponent - 1, -31, 32)
-        quantum = np.ldexp(1.0, exponent - 9)
+        quantum = dl16_ulp(values)
         rounded = np.round(values / quantum) * quantum
-        # Below 2^-31 * (1 + 1/512) there is only zero.
-        smallest = 2.0**-31 * (1 + DL16_STEP)
-        tiny = np.abs(values) < smallest
-        rounded = np.where(
-            tiny,
-            np.where(np.abs(values) > smallest / 2, np.copysign(smallest, values), np.copysign(0.0, values)),
-            rounded,
-        )
+        tiny = np.abs(values) < DL16_SMALLEST
+        nearer = np.where(np.abs(values) > DL16_SMALLEST / 2, DL16_SMALLEST, 0.0)
+        rounded = np.where(tiny, np.copysign(nearer, values), rounded)
         rounded = np.where(np.isfinite(values), np.clip(rounded, -DL16_MAX, DL16_MAX), values)
     return rounded
+
+
+def dl16_ulp(values):
+    """Distance of DL16 values at the size of `values`."""
+    exponent = np.frexp(np.abs(values))[1] - 1
+    return np.ldexp(1.0, np.clip(exponent, -31, 32) - 9)
+
+
+def computed_dl16(values):
+    """What memory has of computed values: nearest DL16 value, and beyond the range infinity."""
+    values = np.asarray(values, dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        return np.where(np.abs(values) > DL16_OVERFLOW, np.copysign(np.inf, values), round_to_dl16(values))
+
+
+def encode_dl16(values):
+    """DL16 codes of numbers, rounded as by round_to_dl16; infinities and NaN are the one top code."""
+    values = np.asarray(values, dtype=np.float64)
+    finite = np.isfinite(values)
+    magnitude = np.abs(round_to_dl16(np.where(finite, values, 0.0)))
+    fraction, exponent = np.frexp(np.where(magnitude > 0, magnitude, 1.0))
+    code = ((exponent + 30).astype(np.int64) << 9) | np.round((fraction * 2 - 1) * 512).astype(np.int64)
+    code = np.where(finite, np.where(magnitude > 0, code, 0), 0x7FFF)
+    return (code | np.where(np.signbit(values), 0x8000, 0)).astype(np.uint16)
 
 
 def decode_dl16(codes):
@@ -132,7 +166,7 @@ def to_float64(array, dtype):
 
 
 def from_float64(values, dtype):
-    """float64 values rounded to a dtype and stored the way `.npz` files store it."""
+    """float64 values rounded to a dtype (any one) and stored the way `.npz` files store it."""
     values = np.asarray(values)
     if dtype == "bfloat16":
         return float32_to_bfloat16(values)
@@ -156,3 +190,20 @@ def round_to(values, dtype):
     if dtype == "float64":
         return np.asarray(values, np.float64)
     return to_float64(from_float64(values, dtype), dtype)
+
+
+def exact_on_device(values, dtype):
+    """Values of a floating dtype that the device's 16-bit format holds as well."""
+    values = round_to_dl16(round_to(values, dtype))
+    return round_to(values, dtype) if dtype == "float16" else values  # of f16's subnormal range DL16 has more values
+
+
+def without_subnormals(values):
+    """float16's subnormal numbers, which the device does not have exactly, become zero."""
+    return np.where(np.abs(values) < 2.0**-14, 0, values)
+
+
+def few_bits(values, bits):
+    """Numbers with `bits` significant bits at most, nearest even."""
+    mantissa, exponent = np.frexp(values)
+    return np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits)

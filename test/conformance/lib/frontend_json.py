@@ -12,12 +12,8 @@
 
 import struct
 
-import numpy as np
-
 from . import formats
 from .frontend_align import Unknown
-
-DL16_NAN = 0x7FFF
 
 
 def affine(*alphas):
@@ -32,24 +28,11 @@ def core_folds(cores):
     return factors((cores, "core"), (1, "corelet"), (1, "time"))
 
 
-def encode_dl16(value):
-    """DL16 code of a number, nearest even."""
-    value = float(value)
-    if not np.isfinite(value):
-        return DL16_NAN | (0x8000 if value < 0 else 0)
-    rounded = float(formats.round_to_dl16(value))
-    sign = 0x8000 if np.signbit(rounded) else 0
-    if rounded == 0:
-        return sign
-    fraction, exponent = np.frexp(abs(rounded))
-    return sign | (int(exponent) - 1 + 31) << 9 | int(round((fraction * 2 - 1) * 512))
-
-
 def encode(value, format):
     """An f32 operation has the float's bits, others DL16 bits (docs/formats/superdsc-rules.md, section 4)."""
     if format == "IEEE_FP32":
         return struct.unpack("<I", struct.pack("<f", value))[0]
-    return encode_dl16(value)
+    return int(formats.encode_dl16(value))
 
 
 def coordinate_info(described, tensor, name):

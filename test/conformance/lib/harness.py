@@ -27,6 +27,8 @@ from typing import Any
 
 CONFORMANCE = pathlib.Path(__file__).resolve().parent.parent
 REPOSITORY = CONFORMANCE.parent.parent
+DATA = pathlib.Path(os.environ.get("SPYRE_TEST_DATA") or REPOSITORY / "test" / "data")
+BUILD = pathlib.Path(os.environ.get("SPYRE_BUILD") or REPOSITORY / "build")
 
 RIGHT, REFUSED, WRONG = "right", "refused", "wrong"
 CRASHED, TIMEOUT, SKIPPED = "crashed", "timeout", "skipped"
@@ -69,8 +71,7 @@ def failed(outcome, reason, **more):
 
 
 def skip_reasons():
-    with open(CONFORMANCE / "skips.json") as file:
-        return json.load(file)["reasons"]
+    return read_json(CONFORMANCE / "skips.json")["reasons"]
 
 
 def skipped(key):
@@ -131,8 +132,8 @@ class Run:
         return f"exit code {self.code}"
 
 
-def run_process(command, timeout, cwd=None):
-    """Runs a command in a process group of its own, which dies with the timeout."""
+def run_process(command, timeout, cwd=None, env=None):
+    """Runs a command in a process group of its own, which dies with the timeout. env: its environment, if not ours."""
     command = [str(word) for word in command]
     try:
         process = subprocess.Popen(
@@ -142,6 +143,7 @@ def run_process(command, timeout, cwd=None):
             stdin=subprocess.DEVNULL,
             start_new_session=True,
             cwd=cwd,
+            env=env,
         )
     except OSError as error:
         raise UsageError(f"cannot run {command[0]}: {error.strerror}") from error
@@ -231,13 +233,14 @@ def parser(prog, description, example, paths_help=None):
     )
     result.add_argument("--json", metavar="FILE", help="write a list of results")
     result.add_argument("--keep", metavar="DIR", help="keep what each case made")
-    result.add_argument(
-        "--build",
-        default=os.environ.get("SPYRE_BUILD") or str(REPOSITORY / "build"),
-        metavar="DIR",
-        help="build folder (default: $SPYRE_BUILD, else build)",
-    )
+    add_build_flag(result)
     return result
+
+
+def add_build_flag(parser):
+    parser.add_argument(
+        "--build", default=str(BUILD), metavar="DIR", help="build folder (default: $SPYRE_BUILD, else build)"
+    )
 
 
 def positive(text):
@@ -374,6 +377,19 @@ def main(argparser, collect, make_judge, argv=None, cores_select=False, validate
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+
+
+def read_json(path):
+    with open(path) as file:
+        return json.load(file)
+
+
+def read_stats(path):
+    """What a tool wrote with --stats, or None."""
+    try:
+        return read_json(path)
+    except (OSError, ValueError):
+        return None
 
 
 def keep_folder(options, case):

@@ -53,7 +53,13 @@ def require(build):
 PACKAGE = None  # a folder whose spyre_mlir is used instead of the repository's
 
 
-def add_host_flag(parser):
+def add_flags(parser, targets):
+    """How programs are compiled, and who runs host calls."""
+    parser.add_argument("--target", choices=targets, default="superdsc", help="what to compile to")
+    parser.add_argument(
+        "-O", dest="opt", choices=("0", "1", "2", "3"), help="optimisation level (default: the compiler's)"
+    )
+    parser.add_argument("--no-host", action="store_true", help="any host call fails a case")
     parser.add_argument(
         "--host",
         choices=("none", "torch"),
@@ -163,7 +169,7 @@ def execute(text, inputs, shapes, flags, keep=None):
         result.failure = harness.failed(harness.CRASHED, f"{type(error).__name__}: {error}")
     finally:
         if keep:
-            keep_plan(keep)
+            keep_plan(keep / "stages", keep)
     return result
 
 
@@ -172,9 +178,8 @@ def failure_of(messages):
     return harness.failure_of(harness.Run(["spyre_mlir"], 1, "", messages))
 
 
-def keep_plan(keep):
-    """planned.mlir, of the dumped stages."""
-    stages = keep / "stages"
+def keep_plan(stages, keep):
+    """Keeps planned.mlir of the dumped stages, and no other of them."""
     planned = sorted(stages.rglob("*planned*.mlir")) if stages.is_dir() else []
     if planned:
         shutil.copy(planned[-1], keep / "planned.mlir")

@@ -11,13 +11,12 @@
 import copy
 import math
 
-from .neutral import Loop
-
-SEGMENT = 1 << 34
+from .neutral import SEGMENT, Loop
 
 # The device whose limits the reference assumed when the cases were made.
 DEVICE = "spyre-2026-06"
 
+# The types of MLIR itself, whose integers have no sign; those of torch-mlir are in formats.py.
 ELEMENT = {
     "float16": "f16",
     "bfloat16": "bf16",

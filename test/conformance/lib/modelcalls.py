@@ -15,7 +15,7 @@ import operator
 import numpy as np
 import torch
 
-from . import opcalls
+from . import opcalls, sizes
 from .opcalls import DTYPES, Call, Module, Ref, Step, Unclear
 
 # Names that Python's operators have in a trace.
@@ -80,7 +80,7 @@ def closer(one):
     """A Spec with one outermost row before it at most: a part of a large tensor needs no large tensor."""
     if not one.offset or not one.shape:
         return one
-    stride = one.stride if one.stride is not None else opcalls.contiguous(one.shape)
+    stride = one.stride if one.stride is not None else sizes.contiguous(one.shape)
     row = max(*stride, 1) if len(stride) > 1 else max(stride[0], 1)
     return dataclasses.replace(one, offset=one.offset % row + row if one.offset >= row else one.offset)
 

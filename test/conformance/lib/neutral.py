@@ -17,6 +17,9 @@ import math
 
 import numpy as np
 
+SEGMENT = 1 << 34  # of addresses of the device memory
+BYTES_PER_STICK = 128
+
 
 class Inexpressible(Exception):
     """A case that the intermediate form has no words for (yet)."""

@@ -13,6 +13,8 @@ import dataclasses
 import math
 
 from . import frontend, frontend_align
+from .neutral import BYTES_PER_STICK, SEGMENT
+from .sizes import contiguous
 
 DEVICE_FORMAT = {
     "float16": "SEN169_FP16",
@@ -22,8 +24,6 @@ DEVICE_FORMAT = {
     "int32": "IEEE_INT32",
     "float8_e4m3fn": "SEN143_FP8",
 }
-SEGMENT = 1 << 34
-BYTES_PER_STICK = 128
 LX_BYTES = 1677721  # what the reference front end hands out of a core's 2 MiB
 
 
@@ -53,14 +53,6 @@ def elements(dtype):
     return frontend_align.ELEMENTS_PER_STICK[DEVICE_FORMAT[dtype]]
 
 
-def strides_of(sizes):
-    strides, step = [0] * len(sizes), 1
-    for dim in range(len(sizes) - 1, -1, -1):
-        strides[dim] = step
-        step *= max(sizes[dim], 1)
-    return strides
-
-
 def index_text(operand, strides, order_of):
     """`8192*c0 + c1 + 128*tmp0 + 64`: symbols in the iteration's order, the constant last."""
     terms, constant = {}, 0
@@ -77,7 +69,7 @@ def index_text(operand, strides, order_of):
 
 def host_tensor(operand, names):
     sizes = [dim.size for dim in operand.dims]
-    strides = strides_of(sizes)
+    strides = list(contiguous(sizes))
     device, stride_map = frontend.default_layout(sizes, strides, operand.order, elements(operand.dtype))
     return {
         "host_size": sizes,

@@ -24,7 +24,7 @@ import threading
 import numpy as np
 import torch
 
-from . import harness
+from . import formats, harness, sizes, tensors
 
 sys.path.insert(0, str(harness.REPOSITORY / "test" / "e2e"))
 
@@ -86,16 +86,8 @@ class Spec:
         """(shape of the argument, function from the argument to the view)."""
         if self.stride is None and not self.offset:
             return self.shape, lambda x: x
-        stride = self.stride if self.stride is not None else contiguous(self.shape)
+        stride = self.stride if self.stride is not None else sizes.contiguous(self.shape)
         return strided(self.shape, stride, self.offset)
-
-
-def contiguous(shape):
-    result, step = [], 1
-    for size in reversed(shape):
-        result.insert(0, step)
-        step *= max(size, 1)
-    return tuple(result)
 
 
 def strided(shape, stride, offset):
@@ -171,16 +163,11 @@ def draw(shape, dtype, rng, positive, least, scale=1.0):
         values = rng.random(count) < 0.5
     elif dtype.is_floating_point or dtype.is_complex:
         values = rng.uniform(0.5, 2.0, count) if positive else rng.standard_normal(count)
-        values = few_bits(values, 8 if dtype == torch.bfloat16 else 10) * scale
-        values = np.where(np.abs(values) < 2.0**-14, 0, values)
+        values = formats.few_bits(values, 8 if dtype == torch.bfloat16 else 10) * scale
+        values = formats.without_subnormals(values)
     else:  # distinct where there is room, and an index of every tensor with `least` rows
         values = rng.permutation(count) % max(1, min(least, 100))
     return torch.from_numpy(np.asarray(values).reshape(shape)).to(dtype)
-
-
-def few_bits(values, bits):
-    mantissa, exponent = np.frexp(values)
-    return np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits)
 
 
 # --- calls -------------------------------------------------------------------
@@ -406,7 +393,7 @@ class Call:
     def wide(self):
         """The same in float64."""
         module = Module(self.module.specs, self.module.steps, self.module.results, wide=True)
-        return module, [x.double() if x.is_floating_point() else x for x in self.arguments]
+        return module, [tensors.in_float64(x) for x in self.arguments]
 
     def text(self):
         """The torch-dialect program, or NotExportable."""

@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from torch.utils import _pytree
 
-from . import opcalls
+from . import formats, opcalls
 from .opcalls import DTYPES, Skip, Unclear
 
 LOOKED_AT = 12  # samples of which some are chosen: generators may give thousands
@@ -113,9 +113,9 @@ def rounded(tensor, scale):
         return tensor
     if tensor.dtype not in BITS:
         return tensor * scale
-    values = opcalls.few_bits(tensor.double().numpy(), BITS[tensor.dtype]) * scale
+    values = formats.few_bits(tensor.double().numpy(), BITS[tensor.dtype]) * scale
     if tensor.dtype == torch.float16:
-        values = np.where(np.abs(values) < 2.0**-14, 0, values)
+        values = formats.without_subnormals(values)
     return torch.from_numpy(np.asarray(values)).to(tensor.dtype)
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from . import formats
 from .neutral_ops import HostDim, Operand, bytes_of, elements, make_op
+from .sizes import divisors
 
 CORES = 32
 MOST_ELEMENTS = 1 << 16
@@ -67,7 +68,7 @@ class Draw:
             if self.chance(0.4) or place in reduced and (has_reduced or self.chance(0.5)):
                 continue
             count = -(-sizes[place] // units[place])
-            fitting = [s for s in range(1, min(cores, count) + 1) if count % s == 0]
+            fitting = [s for s in divisors(count) if s <= cores]
             splits[place] = max(fitting) if self.chance(0.4) else self.random.choice(fitting)
             cores //= splits[place]
             has_reduced |= place in reduced and splits[place] > 1

@@ -4,8 +4,8 @@
 # Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Reads `bundle.mlir` and the descriptors and executes them in NumPy, written
-# from docs/formats/superdsc-rules.md, section 9 alone; it shares nothing with the
-# emulator. Device memory, pool and LX are byte arrays that start out filled
+# from docs/formats/superdsc-rules.md, section 9, and opfuncs.py alone; it shares nothing
+# with the emulator. Device memory, pool and LX are byte arrays that start out filled
 # with a poison pattern. What it does not know is an error by name: two-
 # dimensional sticks (fp8), indirect access, top-k.
 """Executes a bundle directory: memory in bytes, one descriptor after the other."""
@@ -16,19 +16,14 @@ import re
 
 import numpy as np
 
-from . import formats
-from .evaluate import BINARY, UNARY
+from . import formats, opfuncs
+from .opfuncs import Unknown
+from .sizes import contiguous
 
 POISON = 0xFF
 SEGMENT = 1 << 34
-REDUCTIONS = {"sum", "mean", "max", "min", "exx2"}
-# Operations that may widen or narrow, moving data only.
 RESTICKIFY = "ReStickifyOpHBM"
-COPIES = {"identity", RESTICKIFY, "shuffle", "dl16tofp32", "fp32todl16"}
-
-
-class Unknown(Exception):
-    """Something that this reader does not execute."""
+TOP = {"topkvalue", "topkindex"}
 
 
 # --- encodings ---------------------------------------------------------------
@@ -36,15 +31,7 @@ class Unknown(Exception):
 
 def encode_dl16(values):
     """Codes of float64 values; arithmetic overflow and NaN are the one top code."""
-    values = np.asarray(values, np.float64)
-    clipped = formats.round_to_dl16(np.where(np.isfinite(values), values, 0.0))
-    magnitude = np.abs(clipped)
-    fraction, exponent = np.frexp(np.where(magnitude > 0, magnitude, 1.0))
-    code = ((exponent - 1 + 31).astype(np.int64) << 9) | np.round((fraction * 2 - 1) * 512).astype(np.int64)
-    code = np.where(magnitude > 0, code, 0)
-    over = ~(np.abs(values) < formats.DL16_MAX * (1 + 2.0**-11))
-    code = np.where(over, 0x7FFF, code)
-    return (code | np.where(np.signbit(values), 0x8000, 0)).astype(np.uint16)
+    return formats.encode_dl16(formats.computed_dl16(values))
 
 
 def encode(values, form):
@@ -246,7 +233,7 @@ class Descriptor:
             address = self.output.start(core, bound)
             key = (core if self.output.space == "lx" else None, address)
             if key in results and self.is_contraction():
-                results[key] = (core, offsets, self.combine(results[key][2], result))
+                results[key] = (core, offsets, opfuncs.combine(self.function, results[key][2], result))
             else:
                 results[key] = (core, offsets, result)
         for (_, address), (core, offsets, result) in results.items():
@@ -265,14 +252,7 @@ class Descriptor:
         memory.write(self.output.space, core, addresses, result, self.output.format)
 
     def is_contraction(self):
-        return self.function in REDUCTIONS or self.function == "batchmatmul"
-
-    def combine(self, left, right):
-        if isinstance(left, tuple):
-            return tuple(a + b for a, b in zip(left, right))
-        if self.function in ("max", "min"):
-            return (np.maximum if self.function == "max" else np.minimum)(left, right)
-        return left + right
+        return self.function in opfuncs.REDUCTIONS | opfuncs.CONTRACTIONS
 
     def load(self, memory, bound, core, tensor, lane=0):
         addresses = tensor.start(core, bound) + tensor.offsets(core, self.core_size) + lane * tensor.width
@@ -295,58 +275,14 @@ class Descriptor:
         return values
 
     def compute(self, memory, bound, core):
-        name = self.function
-        reduced = tuple(i for i, d in enumerate(self.dims) if self.output.scale.get(d, 1) != 1)
-        first = self.masked(self.load(memory, bound, core, self.inputs[0]), core)
-        if name == "layernormscale":
-            mean, square = first, self.load(memory, bound, core, self.inputs[0], lane=1)
-            return 1 / np.sqrt(np.maximum(square - mean**2, 0) + self.constants["eps"])
-        if name in REDUCTIONS:
-            full = np.broadcast_to(first, [self.core_size[d] for d in self.dims])
-            if name == "exx2":
-                scale = self.constants["exx2scale"]
-                mean = np.sum(full, axis=reduced, keepdims=True) * scale
-                square = np.sum(np.square(full), axis=reduced, keepdims=True) * scale
-                return (np.zeros_like(mean) if self.constants.get("useZeroMean") else mean), square
-            if name in ("max", "min"):
-                return (np.max if name == "max" else np.min)(full, axis=reduced, keepdims=True)
-            total = np.sum(full, axis=reduced, keepdims=True)
-            return total * self.constants["scaling_factor"] if name == "mean" else total
-        rest = [self.load(memory, bound, core, tensor) for tensor in self.inputs[1:]]
-        if name == "batchmatmul":
-            return self.multiply(first, rest[0])
-        if name in COPIES:
-            return first
-        if name in UNARY:
-            return UNARY[name](first)
-        if name in BINARY:
-            return np.asarray(BINARY[name](first, rest[0]), np.float64)
-        if name == "where3":
-            return np.where(first != 0, rest[0], rest[1])
-        if name == "clip":
-            return np.clip(first, self.constants["clipMin"], self.constants["clipMax"])
-        if name == "layernormnorm":
-            mean, scale, weight, bias = rest
-            return (first - mean) * scale * weight + bias
-        raise Unknown(f"operation {name}")
-
-    def multiply(self, x, y):
-        """Sum of x times y over the dims that the output lacks."""
-        lacking = [d for d in self.dims if d not in self.output.order or self.output.scale.get(d, 1) != 1]
-        letters = dict(zip(self.dims, "abcdefghijklmnop"))
-        axes = "".join(letters[d] for d in self.dims)
-        out = "".join(letters[d] for d in self.dims if d not in lacking)
-        shape = [self.core_size[d] for d in self.dims]
-        # A dim that an operand lacks stays at size 1: it is left out of its letters.
-        parts = []
-        for array in (x, y):
-            keep = [
-                i for i in range(len(shape)) if array.shape[i] == shape[i] and (shape[i] > 1 or array.shape[i] == 1)
-            ]
-            parts.append((array.reshape([array.shape[i] for i in keep]), "".join(axes[i] for i in keep)))
-        (xs, xl), (ys, yl) = parts
-        result = np.einsum(f"{xl},{yl}->{out}", xs, ys, optimize=True)
-        return result.reshape([1 if d in lacking else self.core_size[d] for d in self.dims])
+        if self.function in TOP:
+            raise Unknown(f"operation {self.function}")
+        first, *rest = (self.load(memory, bound, core, tensor) for tensor in self.inputs)
+        if self.function == "layernormscale":
+            rest = [self.load(memory, bound, core, self.inputs[0], lane=1)]
+        kept = [i for i, d in enumerate(self.dims) if d in self.output.order and self.output.scale.get(d, 1) == 1]
+        sizes = [self.core_size[d] for d in self.dims]
+        return opfuncs.compute(self.function, [self.masked(first, core), *rest], sizes, kept, self.constants)
 
     def shuffle(self, memory, bound):
         """LX to LX: source and destination have divisions of their own."""
@@ -453,11 +389,11 @@ def host_offsets(argument):
         else:
             host = host + index * stride
     # Inside the shape: each host dim's coordinate, which several device dims may share, is in range.
-    contiguous = argument.get("stride") or [int(np.prod(shape[i + 1 :])) for i in range(len(shape))]
-    for dim, stride in enumerate(contiguous):
+    host_strides = argument.get("stride") or contiguous(shape)
+    for dim, stride in enumerate(host_strides):
         if shape[dim] == 1:
             continue
-        larger = min([s for d, s in enumerate(contiguous) if s > stride and shape[d] != 1], default=None)
+        larger = min([s for d, s in enumerate(host_strides) if s > stride and shape[d] != 1], default=None)
         coordinate = np.zeros([1] * len(sizes), np.int64)
         for axis, (size, step) in enumerate(zip(sizes, strides)):
             if step == -1 or size == 1 or step < stride or (larger is not None and step >= larger):

@@ -100,12 +100,6 @@ def on_device(values, dtype):
     return formats.round_to(values, dtype)
 
 
-def dl16_ulp(values):
-    """Distance of DL16 values at the size of `values`."""
-    exponent = np.frexp(np.abs(values))[1] - 1
-    return np.ldexp(1.0, np.clip(exponent, -31, 32) - 9)
-
-
 def compare(got, wanted, dtype, function):
     """None if right, else a text. `wanted` is in float64; only for functions with a rule and float dtypes."""
     got = np.atleast_1d(formats.to_float64(got, dtype))
@@ -130,7 +124,7 @@ def compare(got, wanted, dtype, function):
             step = np.maximum(step, 2.0**-126)
         else:
             # The host's f16 has wider steps than DL16 below its normal range.
-            step = np.maximum(dl16_ulp(wanted), 2.0**-24 if dtype == "float16" else 0)
+            step = np.maximum(formats.dl16_ulp(wanted), 2.0**-24 if dtype == "float16" else 0)
         with np.errstate(invalid="ignore"):
             same |= np.abs(got - expected) <= step
     if same.all():

@@ -28,6 +28,8 @@ import numpy as np
 from . import formats
 
 FLOOR = 2.0**-24
+# A few roundings of each format: the bounds where nothing widens them.
+ROUNDINGS_16, ROUNDINGS_F32 = 5 * 2.0**-10, 64 * 2.0**-24
 JUMP_SHARE = 0.02
 
 MATMULS = {
@@ -329,6 +331,11 @@ def widening(operations, table=None):
     return float(wider_bounds(operations, "scale", 1.0, table))
 
 
+def bounds_16(traits):
+    """Fixed bounds of 16-bit results: on the largest e, and on the root mean square of all (None: on no such)."""
+    return (24 * 2.0**-10, 4 * 2.0**-10) if traits.matmul else (ROUNDINGS_16, None)
+
+
 def classes(values):
     """0 finite, 1 +infinity, -1 -infinity, 2 NaN."""
     return np.where(np.isnan(values), 2, np.where(np.isposinf(values), 1, np.where(np.isneginf(values), -1, 0)))
@@ -476,13 +483,12 @@ def compare_float(got, out, dtype, ref, traits, scale):
 
     rms_bound = None
     if sixteen:
-        bound = max(5 * peak, (24 if traits.matmul else 5) * 2.0**-10 * scale)
-        if traits.matmul:
-            rms_bound = max(5 * peak_rms, 4 * 2.0**-10 * scale)
-    elif dtype == "float32":
-        bound = max(8 * peak, (64 if has_ref else 256) * 2.0**-24 * scale)
+        bound, rms_bound = bounds_16(traits)
+        bound = max(5 * peak, bound * scale)
+        rms_bound = rms_bound and max(5 * peak_rms, rms_bound * scale)
     else:
-        bound = max(8 * peak, (64 if has_ref else 256) * 2.0**-53 * scale)
+        unit = 1.0 if dtype == "float32" else 2.0**-29
+        bound = max(8 * peak, (1 if has_ref else 4) * ROUNDINGS_F32 * unit * scale)
 
     bad = error > bound
     if traits.jumps and bad.any():
