@@ -2,6 +2,8 @@
 #   spyre_add_core_library    an MLIR-free library (runtime, planning, index algebra, numbers)
 #   spyre_add_mlir_library    a library on MLIR, compiled with the shared precompiled header
 #   spyre_add_tool            a program in build/bin
+#   spyre_tablegen_dialect    what TableGen makes of a dialect
+#   spyre_tablegen_passes     what it makes of Passes.td
 # All three are installed, as components Runtime (free of MLIR) and Compiler of find_package(Spyre).
 #   spyre_add_unittest        a GoogleTest program in build/unittests, registered with ctest
 
@@ -128,6 +130,50 @@ function(spyre_add_mlir_library name)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
+endfunction()
+
+# <PREFIX>Dialect, Attributes, Types, Enums and Ops .h.inc and .cpp.inc of the dialect
+# <dialect> from <td>, as far as the words behind it name them, as the target <target>.
+# OP_SHARDS cuts the operations' definitions into so many files' worth.
+function(spyre_tablegen_dialect target prefix dialect td)
+  cmake_parse_arguments(ARG "ATTRIBUTES;TYPES;ENUMS;OPS" "OP_SHARDS;INTERFACES" "" ${ARGN})
+  set(LLVM_TARGET_DEFINITIONS ${td})
+  mlir_tablegen(${prefix}Dialect.h.inc -gen-dialect-decls -dialect=${dialect})
+  mlir_tablegen(${prefix}Dialect.cpp.inc -gen-dialect-defs -dialect=${dialect})
+  if(ARG_ATTRIBUTES)
+    mlir_tablegen(${prefix}Attributes.h.inc -gen-attrdef-decls -attrdefs-dialect=${dialect})
+    mlir_tablegen(${prefix}Attributes.cpp.inc -gen-attrdef-defs -attrdefs-dialect=${dialect})
+  endif()
+  if(ARG_TYPES)
+    mlir_tablegen(${prefix}Types.h.inc -gen-typedef-decls -typedefs-dialect=${dialect})
+    mlir_tablegen(${prefix}Types.cpp.inc -gen-typedef-defs -typedefs-dialect=${dialect})
+  endif()
+  if(ARG_ENUMS)
+    mlir_tablegen(${prefix}Enums.h.inc -gen-enum-decls)
+    mlir_tablegen(${prefix}Enums.cpp.inc -gen-enum-defs)
+  endif()
+  if(ARG_OPS)
+    set(_shards)
+    if(ARG_OP_SHARDS)
+      set(_shards -op-shard-count=${ARG_OP_SHARDS})
+    endif()
+    mlir_tablegen(${prefix}Ops.h.inc -gen-op-decls ${_shards})
+    mlir_tablegen(${prefix}Ops.cpp.inc -gen-op-defs ${_shards})
+  endif()
+  if(ARG_INTERFACES)
+    set(LLVM_TARGET_DEFINITIONS ${ARG_INTERFACES})
+    mlir_tablegen(${prefix}Interfaces.h.inc -gen-op-interface-decls)
+    mlir_tablegen(${prefix}Interfaces.cpp.inc -gen-op-interface-defs)
+  endif()
+  add_public_tablegen_target(${target})
+endfunction()
+
+# <stem>.h.inc with the passes of <stem>.td as the target <target>; <name> is that of
+# their registration.
+function(spyre_tablegen_passes target name stem)
+  set(LLVM_TARGET_DEFINITIONS ${stem}.td)
+  mlir_tablegen(${stem}.h.inc -gen-pass-decls -name ${name})
+  add_public_tablegen_target(${target})
 endfunction()
 
 function(spyre_add_tool name)

@@ -33,9 +33,8 @@ struct FieldParser<Enum, std::enable_if_t<::spyre::NamedEnum<Enum>, Enum>> {
     if (std::optional<Enum> value = ::spyre::parseName<Enum>({name.data(), name.size()}))
       return *value;
     InFlightDiagnostic diag = parser.emitError(loc) << "'" << name << "' is none of ";
-    llvm::interleaveComma(::spyre::EnumNames<Enum>::kNames, diag, [&](std::string_view known) {
-      diag << "'" << StringRef(known) << "'";
-    });
+    llvm::interleaveComma(::spyre::EnumNames<Enum>::kNames, diag,
+                          [&](std::string_view known) { diag << "'" << StringRef(known) << "'"; });
     return diag;
   }
 };

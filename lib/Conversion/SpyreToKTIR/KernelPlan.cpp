@@ -380,7 +380,7 @@ FailureOr<std::optional<std::string>> OperationPlanner::run() {
 }
 
 FailureOr<Kernel> ktir::planKernel(func::FuncOp func, PlanningModel &model, int64_t capacityInBytes,
-                                   SmallVectorImpl<Refusal> &refusals) {
+                                   SmallVectorImpl<Unsupported> &unsupported) {
   Kernel kernel;
   const MemoryUse use = getMemoryUse(func);
   kernel.hasPool = use.hasPool;
@@ -392,12 +392,12 @@ FailureOr<Kernel> ktir::planKernel(func::FuncOp func, PlanningModel &model, int6
     if (op == func || isa<AllocOp, arith::ConstantOp, func::ReturnOp, scf::YieldOp>(op))
       return;
     if (isa<scf::ForOp>(op)) {
-      refusals.push_back({op, "loops are not emitted yet", nullptr, {}});
+      unsupported.push_back({op, "loops are not emitted yet", nullptr, {}});
       return;
     }
     auto deviceOp = dyn_cast<DeviceOpInterface>(op);
     if (!deviceOp) {
-      refusals.push_back({op, "has no place in a kernel", nullptr, {}});
+      unsupported.push_back({op, "has no place in a kernel", nullptr, {}});
       return;
     }
     OperationPlanner planner(deviceOp, model, capacityInBytes, kernel);
@@ -405,7 +405,7 @@ FailureOr<Kernel> ktir::planKernel(func::FuncOp func, PlanningModel &model, int6
     if (failed(reason)) {
       isBroken = true;
     } else if (*reason) {
-      refusals.push_back({op, **reason, nullptr, {}});
+      unsupported.push_back({op, **reason, nullptr, {}});
     } else {
       kernel.numTiles = std::max(kernel.numTiles, planner.result.getNumSlices());
       kernel.operations.push_back(std::move(planner.result));

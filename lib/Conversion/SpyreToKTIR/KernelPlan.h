@@ -98,22 +98,22 @@ struct Kernel {
 };
 
 /// Why an operation has no KTIR form, with a note at the other side if there is one.
-struct Refusal {
+struct Unsupported {
   Operation *op = nullptr;
   std::string reason;
   Operation *other = nullptr;
   std::string note;
 };
 
-/// Describes \p func; what cannot be emitted is added to \p refusals. Tiles take at
+/// Describes \p func; what cannot be emitted is added to \p unsupported. Tiles take at
 /// most \p capacityInBytes of LX (0: what resident buffers leave of the device's).
 /// Fails with a diagnostic where the plan itself is broken (a buffer without a place).
 FailureOr<Kernel> planKernel(func::FuncOp func, PlanningModel &model, int64_t capacityInBytes,
-                             SmallVectorImpl<Refusal> &refusals);
+                             SmallVectorImpl<Unsupported> &unsupported);
 
 /// Adds the operations that depend on another core's operation through device
 /// memory: KTIR orders nothing between compute tiles.
-void checkOrder(const Kernel &kernel, SmallVectorImpl<Refusal> &refusals);
+void checkOrder(const Kernel &kernel, SmallVectorImpl<Unsupported> &unsupported);
 
 } // namespace mlir::spyre::ktir
 

@@ -80,15 +80,15 @@ void forEachStick(const Kernel &kernel, const KernelOp &op, const KernelOperand 
 }
 } // namespace
 
-void ktir::checkOrder(const Kernel &kernel, SmallVectorImpl<Refusal> &refusals) {
+void ktir::checkOrder(const Kernel &kernel, SmallVectorImpl<Unsupported> &unsupported) {
   if (kernel.numTiles < 2)
     return;
   if (kernel.numTiles > kMaxTiles) {
-    refusals.push_back({kernel.operations.front().op,
-                        "the order between more than " + std::to_string(kMaxTiles) +
-                            " compute tiles is not checked yet",
-                        nullptr,
-                        {}});
+    unsupported.push_back({kernel.operations.front().op,
+                           "the order between more than " + std::to_string(kMaxTiles) +
+                               " compute tiles is not checked yet",
+                           nullptr,
+                           {}});
     return;
   }
   // Accesses by memory: an argument, the pool, or absolute addresses.
@@ -109,21 +109,21 @@ void ktir::checkOrder(const Kernel &kernel, SmallVectorImpl<Refusal> &refusals) 
     DenseMap<int64_t, StickState> sticks;
     for (const Access &access : accesses) {
       const KernelOp &op = kernel.operations[access.operation];
-      std::optional<Refusal> refusal;
-      for (int64_t core = 0, e = op.getNumSlices(); core < e && !refusal; ++core)
+      std::optional<Unsupported> found;
+      for (int64_t core = 0, e = op.getNumSlices(); core < e && !found; ++core)
         forEachStick(kernel, op, op.operands[access.operand], core, [&](int64_t stick) {
           StickState &state = sticks[stick];
           state.enter(access.operation);
           auto refuse = [&](StringRef verb, StringRef past, int64_t other, unsigned otherOp) {
-            if (refusal)
+            if (found)
               return;
-            refusal = Refusal{op.op,
-                              ("core " + Twine(core) + " " + verb + " what core " + Twine(other) +
-                               " " + past +
-                               " before, through device memory; KTIR orders nothing between "
-                               "compute tiles")
-                                  .str(),
-                              kernel.operations[otherOp].op, ("it " + past + " here").str()};
+            found = Unsupported{op.op,
+                                ("core " + Twine(core) + " " + verb + " what core " + Twine(other) +
+                                 " " + past +
+                                 " before, through device memory; KTIR orders nothing between "
+                                 "compute tiles")
+                                    .str(),
+                                kernel.operations[otherOp].op, ("it " + past + " here").str()};
           };
           if (state.writer >= 0 && state.writer != core && state.writeOp != access.operation)
             refuse(isWrite(access) ? "overwrites" : "reads", "has written", state.writer,
@@ -142,8 +142,8 @@ void ktir::checkOrder(const Kernel &kernel, SmallVectorImpl<Refusal> &refusals) 
           state.readers.reset();
           state.currentReaders.reset();
         });
-      if (refusal)
-        refusals.push_back(std::move(*refusal));
+      if (found)
+        unsupported.push_back(std::move(*found));
     }
   }
 }

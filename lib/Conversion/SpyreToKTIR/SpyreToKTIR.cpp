@@ -15,6 +15,7 @@
 
 #include "KernelPlan.h"
 #include "spyre/Dialect/KTIR/IR/KtdpDialect.h"
+#include "spyre/Dialect/Spyre/IR/Refusal.h"
 #include "spyre/Layout/IndexMap.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -422,26 +423,24 @@ void ConvertSpyreToKTIRPass::runOnOperation() {
       emitError(func.getLoc()) << "argument #" << i << " is no buffer; bufferize first";
       return signalPassFailure();
     }
-  SmallVector<Refusal> refusals;
-  FailureOr<Kernel> kernel = planKernel(func, model, capacity, refusals);
+  SmallVector<Unsupported> unsupported;
+  FailureOr<Kernel> kernel = planKernel(func, model, capacity, unsupported);
   if (failed(kernel))
     return signalPassFailure();
   // What is refused anyway has no place in the order.
-  if (refusals.empty())
-    checkOrder(*kernel, refusals);
-  if (!refusals.empty()) {
+  if (unsupported.empty())
+    checkOrder(*kernel, unsupported);
+  if (!unsupported.empty()) {
     // Not emitError() of the function, which would print all of it.
     InFlightDiagnostic error = emitError(func.getLoc())
                                << "'" << func.getName()
-                               << "' cannot be emitted as KTIR: " << refusals.size()
-                               << (refusals.size() == 1 ? " operation is" : " operations are")
+                               << "' cannot be emitted as KTIR: " << unsupported.size()
+                               << (unsupported.size() == 1 ? " operation is" : " operations are")
                                << " not supported";
-    for (const Refusal &refusal : refusals) {
-      error.attachNote(refusal.op->getLoc())
-          << "'" << refusal.op->getName() << "': " << refusal.reason;
-      if (refusal.other)
-        error.attachNote(refusal.other->getLoc())
-            << "'" << refusal.other->getName() << "': " << refusal.note;
+    for (const Unsupported &what : unsupported) {
+      noteRefusal(error, what.op, RefusalRule::Planning, what.reason);
+      if (what.other)
+        error.attachNote(what.other->getLoc()) << what.other->getName() << ": " << what.note;
     }
     return signalPassFailure();
   }

@@ -43,7 +43,8 @@ namespace {
 class FunctionEmitter {
 public:
   FunctionEmitter(func::FuncOp func, EmissionOptions options)
-      : func(func), options(options), bundle{.location = func.getLoc()}, plan(bundle.plan) {}
+      : func(func), options(options), bundle{{}, {}, {}, {}, true, func.getLoc()},
+        plan(bundle.plan) {}
 
   FailureOr<sdsc::Bundle> run();
 

@@ -20,7 +20,7 @@
 // RUN: rm -rf %t.again && spyre-compile %s --target=ktir --cores 4 -o %t.again && diff -r %t %t.again
 // LAUNCH: target "ktir" cannot be run yet
 // REFUSED: error: 'main' cannot be emitted as KTIR: 1 operation is not supported
-// REFUSED: note: 'spyre.realdiv': its body 'spyreop.realdiv' needs a dialect that is not there
+// REFUSED: note: spyre.realdiv: its body 'spyreop.realdiv' needs a dialect that is not there
 // TARGET: --target=senbin: known targets are superdsc and ktir
 func.func @main(%arg0: !torch.vtensor<[32,128],f16>, %arg1: !torch.vtensor<[32,128],f16>) -> !torch.vtensor<[32,128],f16> {
   %int1 = torch.constant.int 1

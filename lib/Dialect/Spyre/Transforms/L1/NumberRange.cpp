@@ -51,101 +51,73 @@ static NumberRange rise(NumberRange x, double least, double (*function)(double))
   return {function(std::max(x.low, least)), function(std::max(x.high, least))};
 }
 
+namespace {
+using Ranges = ArrayRef<NumberRange>;
+
+/// What an operation of a scalar body makes of ranges.
+struct BodyRange {
+  StringLiteral operation;
+  NumberRange (*apply)(Ranges x);
+};
+} // namespace
+
+static NumberRange keep(Ranges x) { return x[0]; }
+static NumberRange choose(Ranges) { return {0, 1}; }
+/// x times a number between 0 and 1 that falls for negative x: -0.3 at least.
+static NumberRange gate(Ranges x) {
+  return {std::max(-0.3, std::min(x[0].low, 0.0)), std::max(x[0].high, 0.0)};
+}
+
+static constexpr BodyRange kBodyRanges[] = {
+    {"arith.extf", keep},
+    {"arith.truncf", keep},
+    {"arith.addf",
+     [](Ranges x) { return NumberRange{x[0].low + x[1].low, x[0].high + x[1].high}; }},
+    {"arith.subf",
+     [](Ranges x) { return NumberRange{x[0].low - x[1].high, x[0].high - x[1].low}; }},
+    {"arith.mulf", [](Ranges x) { return multiply(x[0], x[1]); }},
+    {"arith.negf", [](Ranges x) { return NumberRange{-x[0].high, -x[0].low}; }},
+    {"arith.maximumf",
+     [](Ranges x) {
+       return NumberRange{std::max(x[0].low, x[1].low), std::max(x[0].high, x[1].high)};
+     }},
+    {"arith.minimumf",
+     [](Ranges x) {
+       return NumberRange{std::min(x[0].low, x[1].low), std::min(x[0].high, x[1].high)};
+     }},
+    {"arith.select", [](Ranges x) { return hull(x[1], x[2]); }},
+    {"arith.cmpf", choose},
+    {"arith.uitofp", choose},
+    {"math.absf",
+     [](Ranges x) {
+       return NumberRange{x[0].low > 0 ? x[0].low : std::max(0.0, -x[0].high), x[0].getLargest()};
+     }},
+    {"math.floor",
+     [](Ranges x) { return NumberRange{std::floor(x[0].low), std::floor(x[0].high)}; }},
+    {"math.log", [](Ranges x) { return rise(x[0], 0, [](double v) { return std::log(v); }); }},
+    {"math.tanh", [](Ranges) { return NumberRange{-1, 1}; }},
+    {"spyreop.exp",
+     [](Ranges x) { return rise(x[0], -kInfinity, [](double v) { return std::exp(v); }); }},
+    {"spyreop.sqrt", [](Ranges x) { return rise(x[0], 0, [](double v) { return std::sqrt(v); }); }},
+    {"spyreop.rsqrt",
+     [](Ranges x) {
+       return NumberRange{1 / std::sqrt(std::max(x[0].high, 0.0)),
+                          1 / std::sqrt(std::max(x[0].low, 0.0))};
+     }},
+    {"spyreop.reciprocal", [](Ranges x) { return invert(x[0]); }},
+    {"spyreop.realdiv", [](Ranges x) { return multiply(x[0], invert(x[1])); }},
+    {"spyreop.sigmoid", choose},
+    {"spyreop.gelu", gate},
+    {"spyreop.silu", gate},
+    // At most log 2 above max(x, 0).
+    {"spyreop.softplus", [](Ranges x) { return NumberRange{0, std::max(x[0].high, 0.0) + 1}; }},
+};
+
 /// One operation of a body.
-static NumberRange apply(StringRef name, ArrayRef<NumberRange> x) {
-  enum Kind {
-    Unknown,
-    Same,
-    Abs,
-    Neg,
-    Add,
-    Sub,
-    Mul,
-    Max,
-    Min,
-    Select,
-    Truth,
-    Tanh,
-    Floor,
-    Log,
-    Exp,
-    Sqrt,
-    Rsqrt,
-    Reciprocal,
-    Divide,
-    Sigmoid,
-    Gate,
-    Softplus
-  };
-  auto kind = llvm::StringSwitch<Kind>(name)
-                  .Cases({"arith.extf", "arith.truncf"}, Same)
-                  .Case("math.absf", Abs)
-                  .Case("arith.negf", Neg)
-                  .Case("arith.addf", Add)
-                  .Case("arith.subf", Sub)
-                  .Case("arith.mulf", Mul)
-                  .Case("arith.maximumf", Max)
-                  .Case("arith.minimumf", Min)
-                  .Case("arith.select", Select)
-                  .Cases({"arith.cmpf", "arith.uitofp"}, Truth)
-                  .Case("math.tanh", Tanh)
-                  .Case("math.floor", Floor)
-                  .Case("math.log", Log)
-                  .Case("spyreop.exp", Exp)
-                  .Case("spyreop.sqrt", Sqrt)
-                  .Case("spyreop.rsqrt", Rsqrt)
-                  .Case("spyreop.reciprocal", Reciprocal)
-                  .Case("spyreop.realdiv", Divide)
-                  .Case("spyreop.sigmoid", Sigmoid)
-                  .Cases({"spyreop.gelu", "spyreop.silu"}, Gate)
-                  .Case("spyreop.softplus", Softplus)
-                  .Default(Unknown);
-  switch (kind) {
-  case Same:
-    return x[0];
-  case Abs:
-    return {x[0].low > 0 ? x[0].low : std::max(0.0, -x[0].high), x[0].getLargest()};
-  case Neg:
-    return {-x[0].high, -x[0].low};
-  case Add:
-    return {x[0].low + x[1].low, x[0].high + x[1].high};
-  case Sub:
-    return {x[0].low - x[1].high, x[0].high - x[1].low};
-  case Mul:
-    return multiply(x[0], x[1]);
-  case Max:
-    return {std::max(x[0].low, x[1].low), std::max(x[0].high, x[1].high)};
-  case Min:
-    return {std::min(x[0].low, x[1].low), std::min(x[0].high, x[1].high)};
-  case Select:
-    return hull(x[1], x[2]);
-  case Truth:
-  case Sigmoid:
-    return {0, 1};
-  case Tanh:
-    return {-1, 1};
-  case Floor:
-    return {std::floor(x[0].low), std::floor(x[0].high)};
-  case Log:
-    return rise(x[0], 0, [](double v) { return std::log(v); });
-  case Exp:
-    return rise(x[0], -kInfinity, [](double v) { return std::exp(v); });
-  case Sqrt:
-    return rise(x[0], 0, [](double v) { return std::sqrt(v); });
-  case Rsqrt:
-    return {1 / std::sqrt(std::max(x[0].high, 0.0)), 1 / std::sqrt(std::max(x[0].low, 0.0))};
-  case Reciprocal:
-    return invert(x[0]);
-  case Divide:
-    return multiply(x[0], invert(x[1]));
-  case Gate: // -0.3 at least
-    return {std::max(-0.3, std::min(x[0].low, 0.0)), std::max(x[0].high, 0.0)};
-  case Softplus: // at most log 2 above max(x, 0)
-    return {0, std::max(x[0].high, 0.0) + 1};
-  case Unknown:
-    break;
-  }
-  return kAnything;
+static NumberRange apply(StringRef name, Ranges x) {
+  const auto *known =
+      llvm::find_if(kBodyRanges, [&](const BodyRange &row) { return row.operation == name; });
+  return known == std::end(kBodyRanges) ? kAnything : known->apply(x);
 }
 
 /// True if input \p result of \p op reads, at each point, what a \p Reduction makes of all that
