@@ -15,6 +15,7 @@
 #include "spyre/Compiler/ConstantData.h"
 #include "spyre/Compiler/HostChoice.h"
 #include "spyre/Compiler/Pipelines.h"
+#include "spyre/Compiler/PlanChoice.h"
 #include "spyre/Compiler/PlanFacts.h"
 #include "spyre/Compiler/ProgramGraph.h"
 #include "spyre/Compiler/ReportFacts.h"
@@ -79,7 +80,9 @@ public:
 
 private:
   LogicalResult parse(std::unique_ptr<llvm::MemoryBuffer> file);
-  LogicalResult runStage(StringRef name, function_ref<void(OpPassManager &)> build);
+  /// \p finish: what is done to the parts before they are written as they are then.
+  LogicalResult runStage(StringRef name, function_ref<void(OpPassManager &)> build,
+                         function_ref<void()> finish = {});
   LogicalResult dump(StringRef name);
   /// \p part as text; large constants elided if \p elide.
   static std::string print(ModuleOp part, bool elide);
@@ -270,7 +273,8 @@ LogicalResult Compilation::dump(StringRef name) {
   return success();
 }
 
-LogicalResult Compilation::runStage(StringRef name, function_ref<void(OpPassManager &)> build) {
+LogicalResult Compilation::runStage(StringRef name, function_ref<void(OpPassManager &)> build,
+                                    function_ref<void()> finish) {
   Clock::time_point start = Clock::now();
   PassManager pm(&context);
   if (options.configure && failed(options.configure(pm)))
@@ -286,6 +290,8 @@ LogicalResult Compilation::runStage(StringRef name, function_ref<void(OpPassMana
     }
   if (!ok)
     return failure();
+  if (finish)
+    finish();
   stats.stages.emplace_back(name.str(), secondsSince(start));
   countStage(name, stats.stages.back().second);
   return dump(name);
@@ -430,7 +436,17 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
   isIdle = mayBeIdle && !computes();
   if (isIdle)
     return failure();
-  if ((level < 3 && failed(runStage("l2", l2))) || failed(runStage("planned", l3)))
+  if (level < 3 && failed(runStage("l2", l2)))
+    return failure();
+  SmallVector<OwningOpRef<ModuleOp>> unplanned;
+  if (options.optLevel >= 3 && level < 3)
+    for (OwningOpRef<ModuleOp> &bundle : graph.bundles)
+      unplanned.push_back(bundle->clone());
+  auto choose = [&] {
+    for (auto [bundle, copy] : llvm::zip(graph.bundles, unplanned))
+      ::spyre::compiler::chooseTiledPlan(bundle, std::move(copy), lower);
+  };
+  if (failed(runStage("planned", l3, choose)))
     return failure();
   collectFacts();
   if (options.target == "ktir")

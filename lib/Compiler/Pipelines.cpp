@@ -58,6 +58,11 @@ void buildL3Stage(OpPassManager &pm, const LowerOptions &options, bool hasBuffer
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreDivideWork(division));
   if (!hasBuffers)
     pm.addPass(mlir::spyre::createSpyreBufferize());
+  if (options.tileTime) {
+    pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreTileTime());
+    // What tiles leave open.
+    pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreDivideWork(division));
+  }
   mlir::spyre::SpyrePlaceBuffersOptions placement;
   placement.useLX = options.optLevel > 0;
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyrePlaceBuffers(placement));

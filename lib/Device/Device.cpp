@@ -31,15 +31,15 @@ static constexpr int64_t kVersion = 1;
 //===----------------------------------------------------------------------===//
 
 std::optional<Device> Device::lookup(std::string_view name) {
-  for (const Device &variant :
-       {DeviceAccess::makeSpyre(), DeviceAccess::makeSpyre202606(), DeviceAccess::makeMock4()})
+  for (const Device &variant : {DeviceAccess::makeSpyre(), DeviceAccess::makeSpyre202606(),
+                                DeviceAccess::makeMock4(), DeviceAccess::makeMock32()})
     if (variant.name == name)
       return variant;
   return std::nullopt;
 }
 
 std::vector<std::string_view> Device::getVariantNames() {
-  return {"spyre", "spyre-2026-06", "mock4"};
+  return {"spyre", "spyre-2026-06", "mock4", "mock32"};
 }
 
 std::variant<Device, std::string> Device::resolve(std::string_view nameOrFile) {

@@ -69,6 +69,7 @@ struct DeviceAccess {
   static Device makeSpyre();
   static Device makeSpyre202606();
   static Device makeMock4();
+  static Device makeMock32();
 };
 
 } // namespace spyre

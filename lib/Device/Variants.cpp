@@ -91,3 +91,12 @@ Device DeviceAccess::makeMock4() {
   d.memoryInBytes = 128 * kMiB;
   return d;
 }
+
+/// No real device: all cores, but so little LX that small programs have to be tiled.
+Device DeviceAccess::makeMock32() {
+  Device d = makeSpyre();
+  d.name = "mock32";
+  d.lxInBytes = 64 * kKiB;
+  d.usableLXInBytes = 32 * kKiB;
+  return d;
+}

@@ -249,6 +249,8 @@ def flags_of(options, target):
         flags.append(f"-O{options.opt}")
     if options.cores:
         flags += ["--cores", str(options.cores)]
+    if options.device:
+        flags += ["--device", options.device]
     if target != "superdsc":
         flags.append(f"--target={target}")
     return flags

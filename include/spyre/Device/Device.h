@@ -60,7 +60,7 @@ struct DeviceRates {
 
 class Device {
 public:
-  /// The variant \p name: "spyre", "spyre-2026-06", "mock4".
+  /// The variant \p name: "spyre", "spyre-2026-06", "mock4", "mock32".
   static std::optional<Device> lookup(std::string_view name);
   static std::vector<std::string_view> getVariantNames();
   /// A variant's name or the path of a device file; a message if it is neither

@@ -89,12 +89,28 @@ static void keepUnitDims(DeviceOpInterface op, sdsc::EmitOp &emit) {
       return getUnitStickDim(operand) == logical;
     });
   };
+  // It is the only element of every operand that has it, or it vanishes from all: one of a
+  // tensor of more (a tile of one head) has no name there.
+  auto isOnly = [&](unsigned i, unsigned logical) {
+    return emit.operands[i].access.results[logical].digits.empty() &&
+           emit.operands[i].layout.shape[logical] == 1;
+  };
+  llvm::SmallBitVector isNamed(emit.dims.size()), isElsewhere(emit.dims.size());
+  for (unsigned i = 0; i < emit.operands.size(); ++i)
+    for (auto [logical, result] : llvm::enumerate(op.getMap(i).getResults()))
+      for (unsigned d = 0; d < emit.dims.size(); ++d) {
+        if (emit.dims[d].extent != 1 || !result.isFunctionOfDim(d))
+          continue;
+        if (isa<AffineDimExpr>(result) && isOnly(i, logical) && !(restickify && !isMoved(logical)))
+          isNamed.set(d);
+        else if (matmul)
+          isElsewhere.set(d);
+      }
   for (unsigned i = 0; i < emit.operands.size(); ++i)
     for (auto [logical, result] : llvm::enumerate(op.getMap(i).getResults())) {
       auto dim = dyn_cast<AffineDimExpr>(result);
-      if (!dim || (restickify && !isMoved(logical)) || emit.dims[dim.getPosition()].extent != 1 ||
-          !emit.operands[i].access.results[logical].digits.empty() ||
-          emit.operands[i].layout.shape[logical] != 1)
+      if (!dim || (restickify && !isMoved(logical)) || !isOnly(i, logical) ||
+          !isNamed[dim.getPosition()] || isElsewhere[dim.getPosition()])
         continue;
       emit.dims[dim.getPosition()].keepUnit = true;
       nameUnitDim(emit.operands[i], dim.getPosition(), logical);

@@ -223,6 +223,9 @@ def parser(prog, description, example, paths_help=None):
         metavar="N",
         help="cores to compile for; runners of given divisions: cases of at most N cores",
     )
+    result.add_argument(
+        "--device", metavar="NAME|FILE", help="device to compile for and run on (a variant's name or its description)"
+    )
     result.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, metavar="N", help="cases at a time")
     result.add_argument(
         "--timeout", type=float, default=300, metavar="S", help="seconds a process may take (default 300)"

@@ -91,6 +91,8 @@ def flags_of(options, target):
         flags["opt_level"] = int(options.opt)
     if options.cores:
         flags["cores"] = options.cores
+    if options.device:
+        flags["device"] = options.device
     return flags
 
 

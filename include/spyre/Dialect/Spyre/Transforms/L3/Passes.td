@@ -51,6 +51,43 @@ def SpyreDivideWork : Pass<"spyre-divide-work", "::mlir::func::FuncOp"> {
     Option<"exhaustive", "exhaustive", "bool", "false", "Search divisions of all operations">];
 }
 
+def SpyreTileTime : Pass<"spyre-tile-time", "::mlir::func::FuncOp"> {
+  let summary = "Run neighbouring operations tile by tile (L3)";
+  let description = [{
+    Input: L3 whose buffers have no place yet, operations divided, no loops. Lowering:
+    neighbouring operations that share a dim of the data become the body of a loop over
+    tiles of that dim (`spyre::planning::findNests`), where that moves less between device
+    memory and the cores: a value that only they use becomes a buffer of one tile, an
+    argument that several of them read is loaded once, a result that they read again is
+    stored once. Cores share each tile along one dim of the data; operations that do not
+    have it are left undivided, for `spyre-divide-work` to divide. Output: L3. A function
+    with loops or placed buffers is left as it is: somebody else has decided.
+
+    ```mlir
+    // spyre-opt --spyre-tile-time
+    !h = !spyre.buffer<65536x512xf16, #spyre.layout<[8, 65536, 64], order [0, 1], SEN169_FP16>, hbm>
+    func.func @f(%x: !h, %o: !h) {
+      %a = spyre.alloc : !h
+      spyre.exp (d0 = 65536, d1 = 512) ins(%x[d0, d1]) outs(%a[d0, d1]) : !h -> !h
+      spyre.add (d0 = 65536, d1 = 512) ins(%a[d0, d1], %x[d0, d1]) outs(%o[d0, d1]) : !h, !h -> !h
+      return
+    }
+    // becomes
+    func.func @f(…) {
+      …
+      scf.for %arg2 = … {
+        %0 = spyre.alloc : …
+        spyre.identity (d0 = … / 32, d1 = 512) loops(%arg2) ins(%arg0[d0 + s0 * …, d1]) outs(%0[d0, d1]) : …
+        %1 = spyre.alloc : …
+        spyre.exp (d0 = … / 32, d1 = 512) loops(%arg2) ins(%0[d0, d1]) outs(%1[d0, d1]) : …
+        spyre.add (d0 = … / 32, d1 = 512) loops(%arg2) ins(%1[d0, d1], %0[d0, d1]) outs(%arg1[d0 + s0 * …, d1]) : …
+      }
+      return
+    ```
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
+}
+
 def SpyreBufferize : Pass<"spyre-bufferize", "::mlir::ModuleOp"> {
   let summary = "Tensors to buffers (L2 to L3)";
   let description = [{

@@ -1,0 +1,44 @@
+//===- PlanChoice.cpp - The better of two plans ----------------------------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// See the header.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Compiler/PlanChoice.h"
+
+#include "spyre/Compiler/PlanFacts.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+
+namespace spyre::compiler {
+
+/// The modelled time of all planned functions of \p module.
+static double getTimeInNs(ModuleOp module) {
+  CompileStats stats;
+  for (auto func : module.getOps<func::FuncOp>())
+    if (!func.isExternal())
+      collectPlanFacts(func, /*numLaunches=*/1, stats);
+  return stats.modelledInNs;
+}
+
+void chooseTiledPlan(OwningOpRef<ModuleOp> &planned, OwningOpRef<ModuleOp> unplanned,
+                     const LowerOptions &options) {
+  LowerOptions tiling;
+  tiling.copyOptionValuesFrom(options);
+  tiling.tileTime = true;
+  PassManager pm(planned->getContext());
+  buildL3Stage(pm, tiling);
+  ScopedDiagnosticHandler silence(planned->getContext(), [](Diagnostic &) { return success(); });
+  if (succeeded(pm.run(*unplanned)) && getTimeInNs(*unplanned) < getTimeInNs(*planned))
+    planned = std::move(unplanned);
+}
+
+} // namespace spyre::compiler

@@ -1,0 +1,86 @@
+// Tiles over time: loops over a dim that neighbouring operations share, arguments loaded once, results stored once;
+// and where nothing is gained or somebody has decided already, nothing.
+// RUN: spyre-opt %s --spyre-tile-time -split-input-file | FileCheck %s
+
+!h = !spyre.buffer<8192x128xf16, #spyre.layout<[2, 8192, 64], order [0, 1], SEN169_FP16>, hbm>
+module attributes {spyre.device = "mock32"} {
+// CHECK-LABEL: func.func @rows
+// CHECK: scf.for
+// CHECK-NEXT: %[[X:.*]] = spyre.alloc
+// CHECK-NEXT: spyre.identity (d0 = [[TILE:[0-9]+]] / 32, d1 = 128) loops(%{{.*}}) ins(%arg0[d0 + s0 * [[TILE]], d1]) outs(%[[X]][d0, d1])
+// CHECK-NEXT: %[[A:.*]] = spyre.alloc : !spyre.buffer<[[TILE]]x128xf16
+// CHECK-NEXT: spyre.exp (d0 = [[TILE]] / 32, d1 = 128) loops(%{{.*}}) ins(%[[X]][d0, d1]) outs(%[[A]][d0, d1])
+// CHECK-NEXT: spyre.add (d0 = [[TILE]] / 32, d1 = 128) loops(%{{.*}}) ins(%[[A]][d0, d1], %[[X]][d0, d1]) outs(%arg1[d0 + s0 * [[TILE]], d1])
+// CHECK-NEXT: }
+// CHECK-NEXT: return
+func.func @rows(%x: !h, %o: !h) {
+  %a = spyre.alloc : !h
+  spyre.exp (d0 = 8192, d1 = 128) ins(%x[d0, d1]) outs(%a[d0, d1]) : !h -> !h
+  spyre.add (d0 = 8192, d1 = 128) ins(%a[d0, d1], %x[d0, d1]) outs(%o[d0, d1]) : !h, !h -> !h
+  return
+}
+}
+
+// -----
+
+!h = !spyre.buffer<8192x128xf16, #spyre.layout<[2, 8192, 64], order [0, 1], SEN169_FP16>, hbm>
+module attributes {spyre.device = "mock32"} {
+// A result that is read again: computed into a tile, which is stored.
+// CHECK-LABEL: func.func @result
+// CHECK: scf.for
+// CHECK: spyre.exp {{.*}} outs(%[[A:.*]][d0, d1])
+// CHECK-NEXT: spyre.identity {{.*}} ins(%[[A]][d0, d1]) outs(%arg1[d0 + s0 *
+// CHECK-NEXT: spyre.neg {{.*}} ins(%[[A]][d0, d1]) outs(%arg2[d0 + s0 *
+func.func @result(%x: !h, %o: !h, %p: !h) {
+  spyre.exp (d0 = 8192, d1 = 128) ins(%x[d0, d1]) outs(%o[d0, d1]) : !h -> !h
+  spyre.neg (d0 = 8192, d1 = 128) ins(%o[d0, d1]) outs(%p[d0, d1]) : !h -> !h
+  return
+}
+}
+
+// -----
+
+!h = !spyre.buffer<64x128xf16, #spyre.layout<[2, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+module attributes {spyre.device = "mock32"} {
+// What fits is not tiled; what is read twice is loaded.
+// CHECK-LABEL: func.func @fits
+// CHECK-NOT: scf.for
+// CHECK: spyre.identity (d0 = 64 / 32, d1 = 128) ins(%arg0[d0, d1])
+func.func @fits(%x: !h, %o: !h) {
+  %a = spyre.alloc : !h
+  spyre.exp (d0 = 64, d1 = 128) ins(%x[d0, d1]) outs(%a[d0, d1]) : !h -> !h
+  spyre.add (d0 = 64, d1 = 128) ins(%a[d0, d1], %x[d0, d1]) outs(%o[d0, d1]) : !h, !h -> !h
+  return
+}
+}
+
+// -----
+
+!h = !spyre.buffer<8192x128xf16, #spyre.layout<[2, 8192, 64], order [0, 1], SEN169_FP16>, hbm>
+!c = !spyre.buffer<1x128xf16, #spyre.layout<[2, 1, 64], order [0, 1], SEN169_FP16>, hbm>
+// The sum over rows is read by all of them: no dim is left.
+// CHECK-LABEL: func.func @negative_reduced
+// CHECK-NOT: scf.for
+// CHECK: spyre.sub
+func.func @negative_reduced(%x: !h, %o: !h) {
+  %m = spyre.alloc : !c
+  spyre.sum (d0 = 8192, d1 = 128) ins(%x[d0, d1]) outs(%m[0, d1]) : !h -> !c
+  spyre.sub (d0 = 8192, d1 = 128) ins(%x[d0, d1], %m[0, d1]) outs(%o[d0, d1]) : !h, !c -> !h
+  return
+}
+
+// -----
+
+!h = !spyre.buffer<8192x128xf16, #spyre.layout<[2, 8192, 64], order [0, 1], SEN169_FP16>, hbm>
+module attributes {spyre.device = "mock32"} {
+// A buffer that is placed already.
+// CHECK-LABEL: func.func @negative_placed
+// CHECK-NOT: scf.for
+// CHECK: spyre.alloc pool(0)
+func.func @negative_placed(%x: !h, %o: !h) {
+  %a = spyre.alloc pool(0) : !h
+  spyre.exp (d0 = 8192, d1 = 128) ins(%x[d0, d1]) outs(%a[d0, d1]) : !h -> !h
+  spyre.add (d0 = 8192, d1 = 128) ins(%a[d0, d1], %x[d0, d1]) outs(%o[d0, d1]) : !h, !h -> !h
+  return
+}
+}
