@@ -22,6 +22,8 @@ machine is busy (load above 1) the figures are printed but not judged.
             the incumbent's published times; judged against fixed limits
   plans     traffic and modelled time of the same programs and more, beside the
             incumbent's; what a worse plan moves (the machine does not matter)
+  bounds    modelled time and traffic of full-size programs, beside the least that
+            they could take (the machine does not matter)
   emulator  launches on the emulator, beside OpenBLAS, a memory copy, oneDNN and
             NumPy on two threads, and its memory; judged against fixed limits
   python    calls from Python on the null device, start from the cache, and
@@ -41,6 +43,7 @@ benchmarks() {
   cat <<TABLE
 compile|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/compile.py" --build "$SPYRE_BUILD" --llvm-bin "$(spyre_llvm_bin)"
 plans|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/plans.py" --build "$SPYRE_BUILD"
+bounds|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/bounds.py" --build "$SPYRE_BUILD"
 emulator|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/emulator.py" --build "$SPYRE_BUILD"
 python|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/python.py" --build "$SPYRE_BUILD"
 guards|"$(spyre_python)" "$SPYRE_ROOT/benchmarks/guards.py"

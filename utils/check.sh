@@ -76,6 +76,9 @@ tier1-O2-cores1|long|summary|"$python" "$conformance/programs.py" "$data/models"
 tier2-O2|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2
 tier2-O0|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O0
 tier2-O2-cores1|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2 --cores 1
+tier2-O3-mock32|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O3 --device mock32
+ops-O3-mock32|long|summary|"$python" "$conformance/programs.py" "$data/ops/cases.jsonl.gz" --no-host -O3 --device mock32
+failures-O3-mock32|long|summary|"$python" "$conformance/programs.py" "$data/failures" --no-host -O3 --device mock32
 outcomes|long|pytest|$pytest "$conformance/test_outcomes_of_sets.py"
 calls|long|pytest|$pytest "$conformance/test_outcomes_of_calls.py"
 torch-graphs|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/torch_graphs.py" --seed 1000 --count 40 --jobs $SPYRE_JOBS

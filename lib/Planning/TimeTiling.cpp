@@ -178,16 +178,16 @@ private:
   double evaluate(const Candidate &candidate, Nest &nest, bool &allFit);
   /// True if every operation of \p nest can be divided as it says.
   bool isLegal(const Nest &nest) const;
-  /// True if all uses of \p value in the run touch all of it.
-  bool isWhole(unsigned value) const;
+  /// True if all uses in the run of the value at \p place touch all of it.
+  bool touchAll(unsigned place) const;
 
   const Facts &facts;
   unsigned first, last;
   std::vector<Node> parent;
-  std::vector<bool> isMixed;   ///< of values: read or written by other coordinates, too
-  std::vector<bool> isReduced; ///< of operations: not a plain dim of the result
-  std::vector<unsigned> values;              ///< that the run uses, in order of first use
-  std::vector<std::vector<Use>> uses;        ///< of each of `values`
+  std::vector<bool> isMixed;          ///< of values: read or written by other coordinates, too
+  std::vector<bool> isReduced;        ///< of operations: not a dim of the result
+  std::vector<unsigned> values;       ///< that the run uses, in order of first use
+  std::vector<std::vector<Use>> uses; ///< of each of `values`
   std::vector<std::pair<unsigned, unsigned>> index; ///< value -> place in `values`, sorted
 };
 } // namespace
@@ -208,6 +208,10 @@ void Run::add(unsigned number) {
           inResult[*dim] = true;
       } else if (!isUnit(expr, value.shape[r])) {
         isMixed[node] = true;
+        // Every point writes an element of its own: tiles write apart from each other.
+        for (const layout::Digit &digit : expr.digits)
+          if (operand.isWrite && digit.divisor == 1 && digit.modulus == 0)
+            inResult[digit.input] = true;
       }
     }
     auto place = std::lower_bound(index.begin(), index.end(), std::pair(operand.value, 0u));
@@ -244,12 +248,12 @@ bool Run::isTileable(Node root) {
   for (unsigned op = first; op <= last; ++op)
     if (!getDim(op, root))
       return false;
-  // What the run writes is read in the same tile only.
+  // What the run writes is read, and written by others, in the same tile only.
   for (unsigned i = 0; i < values.size(); ++i) {
     bool isWritten = std::any_of(uses[i].begin(), uses[i].end(), [&](Use use) {
       return facts.problem.ops[use.op].operands[use.operand].isWrite;
     });
-    if (isWritten && !getValueDim(values[i], root))
+    if (isWritten && uses[i].size() > 1 && !getValueDim(values[i], root))
       return false;
   }
   return getExtent(root) > 1;
@@ -286,7 +290,7 @@ std::vector<Node> Run::getShareable() {
   return roots;
 }
 
-bool Run::isWhole(unsigned place) const {
+bool Run::touchAll(unsigned place) const {
   const TilingValue &value = facts.problem.values[values[place]];
   return std::all_of(uses[place].begin(), uses[place].end(), [&](Use use) {
     const layout::IndexMap &map = facts.getMap(use);
@@ -302,8 +306,8 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit) {
   const TilingProblem &problem = facts.problem;
   const int64_t trips = candidate.numTrips;
   // Slices that cores get of the shared dim of one tile.
-  int64_t extent = getExtent(candidate.shared) /
-                   (candidate.shared == candidate.tiled ? trips : int64_t(1));
+  int64_t extent =
+      getExtent(candidate.shared) / (candidate.shared == candidate.tiled ? trips : int64_t(1));
   int64_t units = extent / std::max<int64_t>(1, getUnit(candidate.shared));
   int64_t cores = 1;
   for (int64_t n = 2; n <= problem.numCores; ++n)
@@ -319,8 +323,8 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit) {
     nest.dims.push_back(getDim(op, candidate.tiled).value_or(0));
     std::optional<unsigned> dim = getDim(op, candidate.shared);
     nest.coreDims.push_back(cores > 1 ? dim : std::nullopt);
-    productsInNs += double(problem.ops[op].macs) /
-                    (problem.macsPerNs * double(dim ? cores : problem.numCores));
+    productsInNs +=
+        double(problem.ops[op].macs) / (problem.macsPerNs * double(dim ? cores : problem.numCores));
   }
 
   struct Kept {
@@ -337,35 +341,53 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit) {
     bool isPossible = value.mayStay;
     for (Use use : uses[place]) {
       writes += problem.ops[use.op].operands[use.operand].isWrite;
-      isPossible &= !problem.ops[use.op].needsDeviceMemory &&
-                    nest.coreDims[use.op - first].has_value();
+      isPossible &=
+          !problem.ops[use.op].needsDeviceMemory && nest.coreDims[use.op - first].has_value();
     }
     std::optional<unsigned> tiledDim = getValueDim(number, candidate.tiled);
     std::optional<unsigned> sharedDim = getValueDim(number, candidate.shared);
-    if (!isPossible || !sharedDim || (!tiledDim && trips > 1) || !isWhole(place))
+    if (!isPossible || !sharedDim || (!tiledDim && trips > 1) || !touchAll(place))
       continue;
-    bool isInside = value.isInternal && facts.firstUse[number] >= first &&
-                    facts.lastUse[number] <= last && writes == 1 &&
-                    problem.ops[uses[place].front().op].operands[uses[place].front().operand].isWrite;
-    NestTile tile{number, tiledDim.value_or(0), *sharedDim};
-    tile.isLoaded = !isInside && writes == 0 && uses[place].size() > 1;
-    tile.isStored =
-        !isInside && writes == 1 && uses[place].size() > 1 &&
+    bool isWrittenFirst =
+        writes == 1 &&
         problem.ops[uses[place].front().op].operands[uses[place].front().operand].isWrite;
+    // Without tiles an internal value may stay as long as it is used, beyond the run as well,
+    // and may have come that way.
+    bool isWhole = trips == 1 && value.isInternal;
+    bool isInside = value.isInternal && facts.firstUse[number] >= first &&
+                    (isWhole || facts.lastUse[number] <= last) && isWrittenFirst;
+    NestTile tile{number, tiledDim.value_or(0), *sharedDim};
+    bool isReused = !isInside && !isWhole && uses[place].size() > 1;
+    tile.isLoaded = isReused && writes == 0;
+    tile.isStored = isReused && isWrittenFirst;
     if (!isInside && (!candidate.movesTiles || !(tile.isLoaded || tile.isStored)))
       continue;
     kept.push_back({place, tile, tile.isLoaded ? first : uses[place].front().op,
                     uses[place].back().op,
                     double(value.sizeInBytes) / double(trips) / double(cores)});
   }
+  auto isReplacedBy = [&](const Kept &input, const Kept &result) {
+    const TilingOp &op = problem.ops[input.to];
+    if (!op.mayBeInPlace || result.tile.isLoaded ||
+        op.operands.back().value != values[result.place])
+      return false;
+    return std::any_of(op.operands.begin(), op.operands.end() - 1, [&](const auto &operand) {
+      return operand.value == values[input.place] &&
+             operand.map.results == op.operands.back().map.results;
+    });
+  };
   // What does not fit together leaves, the largest first.
   allFit = true;
   while (true) {
-    // What is live at each operation, from what begins and ends there.
+    // What is live at each operation, from what begins and ends there. A result takes the
+    // place of an input that ends with it.
     std::vector<double> change(last - first + 2);
     for (const Kept &entry : kept) {
       change[entry.from - first] += entry.bytes;
-      change[entry.to - first + 1] -= entry.bytes;
+      bool isReplaced = std::any_of(kept.begin(), kept.end(), [&](const Kept &other) {
+        return other.from == entry.to && other.bytes == entry.bytes && isReplacedBy(entry, other);
+      });
+      change[entry.to - first + (isReplaced ? 0 : 1)] -= entry.bytes;
     }
     double most = 0, live = 0;
     unsigned at = first;
@@ -394,7 +416,9 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit) {
     const TilingValue &value = problem.values[entry.tile.value];
     if (entry.tile.isLoaded || entry.tile.isStored)
       bytes += double(value.sizeInBytes);
-    nest.tiles.push_back(entry.tile);
+    // A whole value keeps its buffer.
+    if (trips > 1 || entry.tile.isLoaded || entry.tile.isStored)
+      nest.tiles.push_back(entry.tile);
   }
   for (unsigned place = 0; place < values.size(); ++place) {
     if (isKept[place])
@@ -427,9 +451,8 @@ bool Run::isLegal(const Nest &nest) const {
       // A value as a whole may end up in device memory after all.
       division.operands[i].isInDeviceMemory =
           nest.numTrips == 1 ||
-          std::none_of(nest.tiles.begin(), nest.tiles.end(), [&](const NestTile &tile) {
-            return tile.value == op.operands[i].value;
-          });
+          std::none_of(nest.tiles.begin(), nest.tiles.end(),
+                       [&](const NestTile &tile) { return tile.value == op.operands[i].value; });
     }
     if (std::optional<unsigned> shared = nest.coreDims[number - first]) {
       Splits splits(division.dims.size(), 1);
@@ -474,8 +497,9 @@ std::optional<Nest> Run::findBest(double &untiledInNs) {
   }
   bool isNest = best && best->tiledInNs < kWorthwhile * untiledInNs &&
                 (best->numTrips > 1 ||
-                 std::any_of(best->tiles.begin(), best->tiles.end(),
-                             [](const NestTile &tile) { return tile.isLoaded || tile.isStored; }));
+                 std::any_of(
+                     best->tiles.begin(), best->tiles.end(),
+                     [](const NestTile &tile) { return tile.isLoaded || tile.isStored; }));
   return isNest ? best : std::nullopt;
 }
 

@@ -214,8 +214,9 @@ def test_trace_shows_every_launch_on_every_core(tmp_path):
     assert [names[row] for row in range(33)] == ["host and transfers"] + [f"core {i}" for i in range(32)]
     assert all(len(events[row]) == planned["device_ops"] for row in range(1, 33))
     operations = events[1]
-    # x - max x of an f16 argument is one of f32 numbers.
-    assert [e["name"] for e in operations] == ["max", "sub", "fp32todl16", "exp", "sum", "realdiv"]
+    # x - max x of an f16 argument is one of f32 numbers. Copies load what is read again.
+    names = [e["name"] for e in operations if e["name"] != "identity"]
+    assert names == ["max", "sub", "fp32todl16", "exp", "sum", "realdiv"]
     assert sum(e["args"]["hbm_read_bytes"] for e in operations) == planned["hbm_read_bytes"]
     assert math.isclose(sum(e["dur"] for e in operations), planned["modelled_us"], rel_tol=1e-9)
     assert all("softmax_512x1024.mlir:" in e["args"]["origin"] for e in operations)

@@ -46,9 +46,11 @@ struct TilingOp {
   std::vector<TilingOperand> operands;
   /// Works in device memory whatever the plan (a restickify).
   bool needsDeviceMemory = false;
+  /// May write its result over an input that it reads by the same map.
+  bool mayBeInPlace = false;
   /// Takes no part in nests (it stands in a loop, or gathers).
   bool isFixed = false;
-  int64_t macs = 0; ///< multiply-accumulates
+  int64_t macs = 0;     ///< multiply-accumulates
   int64_t numCores = 1; ///< that share it untiled
   /// The untiled operation for the division over cores, which says what is legal (spans);
   /// null: everything is.
@@ -85,8 +87,8 @@ struct NestTile {
 };
 
 struct Nest {
-  unsigned first = 0, last = 0;          ///< operations, both included
-  std::vector<unsigned> dims;            ///< tiled dim of each operation
+  unsigned first = 0, last = 0;                  ///< operations, both included
+  std::vector<unsigned> dims;                    ///< tiled dim of each operation
   std::vector<std::optional<unsigned>> coreDims; ///< dim that cores share; nothing: free
   int64_t numTrips = 1;
   int64_t numCores = 1;

@@ -135,8 +135,8 @@ TEST(TimeTilingTest, HeadsOfAttention) {
            out = b.addValue({heads, length, width}, false),
            s = b.addValue({heads, length, length}, true),
            e = b.addValue({heads, length, length}, true);
-  TilingOp &scores = b.addOp({heads, length, length, width},
-                             {{q, {0, 1, 3}}, {k, {0, 3, 2}}, {s, {0, 1, 2}}}, 2);
+  TilingOp &scores =
+      b.addOp({heads, length, length, width}, {{q, {0, 1, 3}}, {k, {0, 3, 2}}, {s, {0, 1, 2}}}, 2);
   scores.macs = heads * length * length * width;
   b.addOp({heads, length, length}, {{s, {0, 1, 2}}, {e, {0, 1, 2}}}, 2);
   TilingOp &product = b.addOp({heads, length, width, length},

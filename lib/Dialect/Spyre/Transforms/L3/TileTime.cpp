@@ -10,10 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "spyre/Dialect/Spyre/IR/DeviceOpSpec.h"
 #include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/Passes.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/PlanningModel.h"
-#include "spyre/Dialect/Spyre/IR/DeviceOpSpec.h"
 #include "spyre/Layout/TensorLayout.h"
 #include "spyre/OpFunc/OpFuncTable.h"
 #include "spyre/Planning/TimeTiling.h"
@@ -123,6 +123,7 @@ bool TimeTiler::describe(DeviceOpInterface op) {
   entry.division = &planned->problem;
   entry.numCores = planning::getNumCores(planned->splits);
   entry.needsDeviceMemory = isRestickify(op);
+  entry.mayBeInPlace = !isMatmul(op) && !isReduction(op) && !isRestickify(op);
   entry.isFixed |= static_cast<bool>(op->getAttr("gather")) || op.getExtents().empty();
   if (isMatmul(op)) {
     entry.macs = 1;
