@@ -26,7 +26,9 @@ TIMEOUT_S = 600
 
 
 def parse(argv):
-    parser = argparse.ArgumentParser(prog="bounds.py", description=__doc__, epilog="example: bounds.py --only attention")
+    parser = argparse.ArgumentParser(
+        prog="bounds.py", description=__doc__, epilog="example: bounds.py --only attention"
+    )
     workloads.harness.add_build_flag(parser)
     parser.add_argument("--data", type=pathlib.Path, default=DATA, help="folder of programs and workloads.json")
     parser.add_argument("--only", default="", metavar="SUBSTRING", help="programs whose name contains it")

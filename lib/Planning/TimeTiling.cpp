@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cassert>
 #include <limits>
+#include <map>
 #include <numeric>
 
 namespace spyre::planning {
@@ -27,6 +28,12 @@ static constexpr unsigned kMaxRun = 512;
 /// Runs up to here are judged at each length; longer ones at multiples of it, and where they
 /// end.
 static constexpr unsigned kEachLength = 16;
+/// Nothing is looked for where the least that is possible is that near.
+static constexpr double kNoBetter = 1.02;
+/// How many operations later a nest may begin that saves more than one that begins here.
+static constexpr unsigned kLookahead = 3;
+/// Longer runs are tiled by one loop.
+static constexpr unsigned kMostOfTwoLoops = 32;
 /// Savings that differ by less are the same.
 static constexpr double kAsGood = 0.999;
 /// A nest has to be better than the same operations untiled by this factor: rates are rough.
@@ -74,11 +81,14 @@ struct Facts {
       lastUse.push_back(0);
     }
     numNodes = count;
-    for (unsigned i = 0; i < problem.ops.size(); ++i)
+    for (unsigned i = 0; i < problem.ops.size(); ++i) {
+      bytes.emplace_back();
       for (const TilingOperand &operand : problem.ops[i].operands) {
+        bytes.back().push_back(countBytes(operand));
         firstUse[operand.value] = std::min(firstUse[operand.value], i);
         lastUse[operand.value] = std::max(lastUse[operand.value], i);
       }
+    }
   }
 
   static const std::vector<int64_t> &getExtents(const TilingOp &op) {
@@ -89,8 +99,9 @@ struct Facts {
   }
 
   /// Bytes that an operand touches, whole dims of a part.
-  double getBytes(Use use) const {
-    const TilingOperand &operand = problem.ops[use.op].operands[use.operand];
+  double getBytes(Use use) const { return bytes[use.op][use.operand]; }
+
+  double countBytes(const TilingOperand &operand) const {
     const TilingValue &value = problem.values[operand.value];
     double bytes = static_cast<double>(value.sizeInBytes);
     for (size_t r = 0; r < value.shape.size(); ++r) {
@@ -103,6 +114,7 @@ struct Facts {
   const TilingProblem &problem;
   std::vector<Node> opNodes, valueNodes;
   std::vector<unsigned> firstUse, lastUse;
+  std::vector<std::vector<double>> bytes; ///< of each operand of each operation
   Node numNodes = 0;
 };
 
@@ -165,21 +177,34 @@ private:
     return node;
   }
   bool isTileable(Node root);
-  int64_t getExtent(Node root);
-  int64_t getUnit(Node root);
 
-  struct Candidate {
-    Node tiled = kNone, shared = kNone;
+  struct Loop {
+    Node tiled = kNone;
     int64_t numTrips = 1;
+  };
+  struct Candidate {
+    std::vector<Loop> loops; ///< of several tiles each
+    Node shared = kNone;
     bool movesTiles = false; ///< loads and stores tiles
   };
   /// The traffic and products of \p candidate in time. \p allFit: nothing that could stay in LX
   /// had to leave it for its size.
   double evaluate(const Candidate &candidate, Nest &nest, bool &allFit);
+  /// What no nest of the run falls below: each value from outside is read once, each that
+  /// leaves is written once.
+  double getLeastInNs() const;
   /// True if every operation of \p nest can be divided as it says.
   bool isLegal(const Nest &nest) const;
-  /// True if all uses in the run of the value at \p place touch all of it.
-  bool touchAll(unsigned place) const;
+  /// What a class of dims is in the run as it is now.
+  struct Class {
+    std::vector<std::optional<unsigned>> dims;      ///< of each operation
+    std::vector<std::optional<unsigned>> valueDims; ///< of each of `values`
+    int64_t extent = 1, unit = 1;
+  };
+  const Class &getClass(Node root);
+  unsigned getPlace(unsigned value) const {
+    return std::lower_bound(index.begin(), index.end(), std::pair(value, 0u))->second;
+  }
 
   const Facts &facts;
   unsigned first, last;
@@ -188,11 +213,14 @@ private:
   std::vector<bool> isReduced;        ///< of operations: not a dim of the result
   std::vector<unsigned> values;       ///< that the run uses, in order of first use
   std::vector<std::vector<Use>> uses; ///< of each of `values`
+  std::vector<bool> touchesAll;       ///< of each of `values`: each use touches all of it
+  std::map<Node, Class> classes;      ///< of the run as it is
   std::vector<std::pair<unsigned, unsigned>> index; ///< value -> place in `values`, sorted
 };
 } // namespace
 
 void Run::add(unsigned number) {
+  classes.clear();
   const TilingOp &op = facts.problem.ops[number];
   const std::vector<int64_t> &extents = Facts::getExtents(op);
   std::vector<bool> inResult(extents.size());
@@ -219,29 +247,36 @@ void Run::add(unsigned number) {
       place = index.insert(place, {operand.value, static_cast<unsigned>(values.size())});
       values.push_back(operand.value);
       uses.emplace_back();
+      touchesAll.push_back(true);
     }
     uses[place->second].push_back({number, i});
+    for (unsigned r = 0; r < value.shape.size(); ++r)
+      if (!getPlainDim(operand.map.results[r], extents, value.shape[r]) &&
+          !isUnit(operand.map.results[r], value.shape[r]))
+        touchesAll[place->second] = false;
   }
   for (unsigned d = 0; d < extents.size(); ++d)
     isReduced[facts.opNodes[number] + d] = !inResult[d];
 }
 
-int64_t Run::getExtent(Node root) {
-  for (unsigned op = first; op <= last; ++op)
-    if (auto dim = getDim(op, root))
-      return Facts::getExtents(facts.problem.ops[op])[*dim];
-  return 1;
-}
-
-int64_t Run::getUnit(Node root) {
-  int64_t unit = 1;
-  for (unsigned op = first; op <= last; ++op)
-    if (auto dim = getDim(op, root))
-      unit = std::lcm(unit, facts.problem.ops[op].units[*dim]);
-  for (unsigned value : values)
-    if (auto dim = getValueDim(value, root))
-      unit = std::lcm(unit, facts.problem.values[value].units[*dim]);
-  return unit;
+const Run::Class &Run::getClass(Node root) {
+  auto [known, isNew] = classes.try_emplace(root);
+  Class &made = known->second;
+  if (!isNew)
+    return made;
+  for (unsigned op = first; op <= last; ++op) {
+    made.dims.push_back(getDim(op, root));
+    if (made.dims.back()) {
+      made.extent = Facts::getExtents(facts.problem.ops[op])[*made.dims.back()];
+      made.unit = std::lcm(made.unit, facts.problem.ops[op].units[*made.dims.back()]);
+    }
+  }
+  for (unsigned value : values) {
+    made.valueDims.push_back(getValueDim(value, root));
+    if (made.valueDims.back())
+      made.unit = std::lcm(made.unit, facts.problem.values[value].units[*made.valueDims.back()]);
+  }
+  return made;
 }
 
 bool Run::isTileable(Node root) {
@@ -256,7 +291,7 @@ bool Run::isTileable(Node root) {
     if (isWritten && uses[i].size() > 1 && !getValueDim(values[i], root))
       return false;
   }
-  return getExtent(root) > 1;
+  return getClass(root).extent > 1;
 }
 
 std::vector<Node> Run::getTileable() {
@@ -290,25 +325,19 @@ std::vector<Node> Run::getShareable() {
   return roots;
 }
 
-bool Run::touchAll(unsigned place) const {
-  const TilingValue &value = facts.problem.values[values[place]];
-  return std::all_of(uses[place].begin(), uses[place].end(), [&](Use use) {
-    const layout::IndexMap &map = facts.getMap(use);
-    for (unsigned r = 0; r < value.shape.size(); ++r)
-      if (!getPlainDim(map.results[r], map.extents, value.shape[r]) &&
-          !isUnit(map.results[r], value.shape[r]))
-        return false;
-    return true;
-  });
-}
-
 double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit) {
   const TilingProblem &problem = facts.problem;
-  const int64_t trips = candidate.numTrips;
   // Slices that cores get of the shared dim of one tile.
-  int64_t extent =
-      getExtent(candidate.shared) / (candidate.shared == candidate.tiled ? trips : int64_t(1));
-  int64_t units = extent / std::max<int64_t>(1, getUnit(candidate.shared));
+  const Class &shared = getClass(candidate.shared);
+  std::vector<const Class *> tiled;
+  int64_t extent = shared.extent, trips = 1;
+  for (const Loop &loop : candidate.loops) {
+    tiled.push_back(&getClass(loop.tiled));
+    trips *= loop.numTrips;
+    if (candidate.shared == loop.tiled)
+      extent /= loop.numTrips;
+  }
+  int64_t units = extent / std::max<int64_t>(1, shared.unit);
   int64_t cores = 1;
   for (int64_t n = 2; n <= problem.numCores; ++n)
     if (units % n == 0)
@@ -316,12 +345,14 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit) {
   nest = {};
   nest.first = first;
   nest.last = last;
-  nest.numTrips = trips;
   nest.numCores = cores;
+  for (const Loop &loop : candidate.loops)
+    nest.loops.push_back({{}, loop.numTrips});
   double productsInNs = 0;
   for (unsigned op = first; op <= last; ++op) {
-    nest.dims.push_back(getDim(op, candidate.tiled).value_or(0));
-    std::optional<unsigned> dim = getDim(op, candidate.shared);
+    for (size_t i = 0; i < tiled.size(); ++i)
+      nest.loops[i].dims.push_back(*tiled[i]->dims[op - first]);
+    std::optional<unsigned> dim = shared.dims[op - first];
     nest.coreDims.push_back(cores > 1 ? dim : std::nullopt);
     productsInNs +=
         double(problem.ops[op].macs) / (problem.macsPerNs * double(dim ? cores : problem.numCores));
@@ -344,9 +375,13 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit) {
       isPossible &=
           !problem.ops[use.op].needsDeviceMemory && nest.coreDims[use.op - first].has_value();
     }
-    std::optional<unsigned> tiledDim = getValueDim(number, candidate.tiled);
-    std::optional<unsigned> sharedDim = getValueDim(number, candidate.shared);
-    if (!isPossible || !sharedDim || (!tiledDim && trips > 1) || !touchAll(place))
+    std::vector<unsigned> tiledDims;
+    for (const Class *loop : tiled)
+      if (loop->valueDims[place])
+        tiledDims.push_back(*loop->valueDims[place]);
+    std::optional<unsigned> sharedDim = shared.valueDims[place];
+    if (!isPossible || !sharedDim || tiledDims.size() != candidate.loops.size() ||
+        !touchesAll[place])
       continue;
     bool isWrittenFirst =
         writes == 1 &&
@@ -356,7 +391,7 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit) {
     bool isWhole = trips == 1 && value.isInternal;
     bool isInside = value.isInternal && facts.firstUse[number] >= first &&
                     (isWhole || facts.lastUse[number] <= last) && isWrittenFirst;
-    NestTile tile{number, tiledDim.value_or(0), *sharedDim};
+    NestTile tile{number, std::move(tiledDims), *sharedDim};
     bool isReused = !isInside && !isWhole && uses[place].size() > 1;
     tile.isLoaded = isReused && writes == 0;
     tile.isStored = isReused && isWrittenFirst;
@@ -366,14 +401,18 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit) {
                     uses[place].back().op,
                     double(value.sizeInBytes) / double(trips) / double(cores)});
   }
-  auto isReplacedBy = [&](const Kept &input, const Kept &result) {
+  std::vector<double> bytesAt(values.size()); // of what is kept
+  for (const Kept &entry : kept)
+    bytesAt[entry.place] = entry.bytes;
+  // Whether the operation that reads \p input last may write its result there.
+  auto isReplaced = [&](const Kept &input) {
     const TilingOp &op = problem.ops[input.to];
-    if (!op.mayBeInPlace || result.tile.isLoaded ||
-        op.operands.back().value != values[result.place])
+    const TilingOperand &result = op.operands.back();
+    if (!op.mayBeInPlace || bytesAt[getPlace(result.value)] != input.bytes ||
+        uses[getPlace(result.value)].front().op != input.to)
       return false;
     return std::any_of(op.operands.begin(), op.operands.end() - 1, [&](const auto &operand) {
-      return operand.value == values[input.place] &&
-             operand.map.results == op.operands.back().map.results;
+      return operand.value == values[input.place] && operand.map.results == result.map.results;
     });
   };
   // What does not fit together leaves, the largest first.
@@ -384,10 +423,7 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit) {
     std::vector<double> change(last - first + 2);
     for (const Kept &entry : kept) {
       change[entry.from - first] += entry.bytes;
-      bool isReplaced = std::any_of(kept.begin(), kept.end(), [&](const Kept &other) {
-        return other.from == entry.to && other.bytes == entry.bytes && isReplacedBy(entry, other);
-      });
-      change[entry.to - first + (isReplaced ? 0 : 1)] -= entry.bytes;
+      change[entry.to - first + (isReplaced(entry) ? 0 : 1)] -= entry.bytes;
     }
     double most = 0, live = 0;
     unsigned at = first;
@@ -406,6 +442,7 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit) {
       if (entry->from <= at && at <= entry->to &&
           (largest == kept.end() || entry->bytes > largest->bytes))
         largest = entry;
+    bytesAt[largest->place] = 0;
     kept.erase(largest);
   }
 
@@ -425,13 +462,34 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit) {
       continue;
     for (Use use : uses[place]) {
       const layout::IndexMap &map = facts.getMap(use);
-      bool advances = std::any_of(map.results.begin(), map.results.end(), [&](const auto &expr) {
-        return layout::dependsOn(expr, nest.dims[use.op - first]);
-      });
-      bytes += facts.getBytes(use) * (advances ? 1.0 : double(trips));
+      double moved = facts.getBytes(use);
+      // Read again by each loop that does not advance it.
+      for (const NestLoop &loop : nest.loops)
+        if (std::none_of(map.results.begin(), map.results.end(), [&](const auto &expr) {
+              return layout::dependsOn(expr, loop.dims[use.op - first]);
+            }))
+          moved *= double(loop.numTrips);
+      bytes += moved;
     }
   }
   return bytes / problem.memoryInBytesPerNs + productsInNs;
+}
+
+double Run::getLeastInNs() const {
+  double bytes = 0, macs = 0;
+  for (unsigned place = 0; place < values.size(); ++place) {
+    unsigned number = values[place];
+    bool isInside = facts.problem.values[number].isInternal && facts.firstUse[number] >= first &&
+                    facts.lastUse[number] <= last;
+    double most = 0;
+    for (Use use : uses[place])
+      most = std::max(most, facts.getBytes(use));
+    bytes += isInside ? 0 : most;
+  }
+  for (unsigned op = first; op <= last; ++op)
+    macs += double(facts.problem.ops[op].macs);
+  return bytes / facts.problem.memoryInBytesPerNs +
+         macs / (facts.problem.macsPerNs * double(facts.problem.numCores));
 }
 
 bool Run::isLegal(const Nest &nest) const {
@@ -443,14 +501,16 @@ bool Run::isLegal(const Nest &nest) const {
     if (!op.division)
       continue;
     DivisionProblem division = *op.division;
-    unsigned dim = nest.dims[number - first];
-    int64_t extent = division.dims[dim].extent / nest.numTrips;
-    division.dims[dim].extent = extent;
+    for (const NestLoop &loop : nest.loops)
+      division.dims[loop.dims[number - first]].extent /= loop.numTrips;
     for (size_t i = 0; i < division.operands.size(); ++i) {
-      division.operands[i].deviceCoordinates.extents[dim] = extent;
+      for (const NestLoop &loop : nest.loops) {
+        unsigned dim = loop.dims[number - first];
+        division.operands[i].deviceCoordinates.extents[dim] = division.dims[dim].extent;
+      }
       // A value as a whole may end up in device memory after all.
       division.operands[i].isInDeviceMemory =
-          nest.numTrips == 1 ||
+          nest.loops.empty() ||
           std::none_of(nest.tiles.begin(), nest.tiles.end(),
                        [&](const NestTile &tile) { return tile.value == op.operands[i].value; });
     }
@@ -472,69 +532,104 @@ std::optional<Nest> Run::findBest(double &untiledInNs) {
   bool allFit = true;
   untiledInNs = std::numeric_limits<double>::infinity();
   for (Node shared : shareable)
-    untiledInNs = std::min(untiledInNs, evaluate({shared, shared, 1, false}, nest, allFit));
+    untiledInNs = std::min(untiledInNs, evaluate({{}, shared, false}, nest, allFit));
   std::optional<Nest> best;
-  for (Node tiled : getTileable()) {
-    int64_t extent = getExtent(tiled), unit = getUnit(tiled);
-    for (Node shared : shareable)
-      for (int64_t trips = 1; trips <= extent; ++trips) {
-        if (extent % trips || (extent / trips) % unit)
-          continue;
-        double ns = evaluate({tiled, shared, trips, true}, nest, allFit);
-        if (best && ns >= best->tiledInNs) {
-          if (allFit)
-            break;
-          continue;
-        }
-        if (!isLegal(nest))
-          continue; // smaller tiles reach less far
-        best = nest;
-        best->tiledInNs = ns;
-        best->untiledInNs = untiledInNs;
-        if (allFit)
-          break; // more tiles read more often what does not advance
-      }
+  // Takes the candidate if it is the best so far; true if smaller tiles cannot be better.
+  auto consider = [&](const Candidate &candidate) {
+    double ns = evaluate(candidate, nest, allFit);
+    if (best && ns >= best->tiledInNs)
+      return allFit;
+    if (!isLegal(nest))
+      return false; // smaller tiles reach less far
+    best = nest;
+    best->tiledInNs = ns;
+    best->untiledInNs = untiledInNs;
+    return allFit; // more tiles read more often what does not advance
+  };
+  const double leastInNs = getLeastInNs();
+  std::vector<Node> tileable = getTileable();
+  std::vector<std::vector<int64_t>> counts; // of tiles, for each of these
+  for (Node tiled : tileable) {
+    auto [extent, unit] = std::pair(getClass(tiled).extent, getClass(tiled).unit);
+    std::vector<int64_t> &trips = counts.emplace_back();
+    for (int64_t count = 2; count <= extent; ++count)
+      if (extent % count == 0 && (extent / count) % unit == 0)
+        trips.push_back(count);
+  }
+  for (Node shared : shareable) {
+    if (consider({{}, shared, true}))
+      continue;
+    for (size_t i = 0; i < tileable.size(); ++i)
+      for (int64_t trips : counts[i])
+        if (consider({{{tileable[i], trips}}, shared, true}))
+          break;
+    if (getLength() > kMostOfTwoLoops || (best && best->tiledInNs <= kNoBetter * leastInNs))
+      continue;
+    for (size_t i = 0; i < tileable.size(); ++i)
+      for (size_t j = i + 1; j < tileable.size(); ++j)
+        for (int64_t outer : counts[i])
+          for (int64_t inner : counts[j])
+            if (consider({{{tileable[i], outer}, {tileable[j], inner}}, shared, true}))
+              break;
   }
   bool isNest = best && best->tiledInNs < kWorthwhile * untiledInNs &&
-                (best->numTrips > 1 ||
+                (!best->loops.empty() ||
                  std::any_of(
                      best->tiles.begin(), best->tiles.end(),
                      [](const NestTile &tile) { return tile.isLoaded || tile.isStored; }));
   return isNest ? best : std::nullopt;
 }
 
+/// What is saved by \p nest.
+static double getSaving(const Nest &nest) { return nest.untiledInNs - nest.tiledInNs; }
+
+/// The best nest that begins with operation \p first.
+static std::optional<Nest> findNest(const Facts &facts, unsigned first) {
+  std::optional<Nest> best;
+  if (facts.problem.ops[first].isFixed)
+    return best;
+  Run run(facts, first);
+  for (bool grows = !run.getTileable().empty(); grows;) {
+    // A longer run is tried before it is known to be one; where it is none, the shorter is
+    // the last.
+    Run shorter = run;
+    grows = run.grow() && !run.getTileable().empty();
+    unsigned length = shorter.getLength();
+    bool isLast = !grows || run.getTileable().size() != shorter.getTileable().size();
+    if (!isLast && length > kEachLength && length % kEachLength)
+      continue;
+    double untiledInNs = 0;
+    std::optional<Nest> nest = shorter.findBest(untiledInNs);
+    // Of runs that save the same the longest: what follows would have to be read again.
+    if (nest && (!best || getSaving(*nest) >= kAsGood * getSaving(*best)))
+      best = std::move(nest);
+  }
+  return best;
+}
+
 std::vector<Nest> findNests(const TilingProblem &problem) {
   Facts facts(problem);
+  const unsigned count = static_cast<unsigned>(problem.ops.size());
+  std::vector<std::optional<Nest>> found(count); // by first operation, where `isKnown`
+  std::vector<bool> isKnown(count);
+  auto at = [&](unsigned first) -> std::optional<Nest> & {
+    if (!isKnown[first])
+      found[first] = findNest(facts, first);
+    isKnown[first] = true;
+    return found[first];
+  };
   std::vector<Nest> nests;
-  for (unsigned first = 0; first < problem.ops.size();) {
-    if (problem.ops[first].isFixed) {
-      ++first;
-      continue;
-    }
-    Run run(facts, first);
-    std::optional<Nest> best;
-    for (bool grows = !run.getTileable().empty(); grows;) {
-      // A longer run is tried before it is known to be one; where it is none, the shorter is
-      // the last.
-      Run shorter = run;
-      grows = run.grow() && !run.getTileable().empty();
-      unsigned length = shorter.getLength();
-      bool isLast = !grows || run.getTileable().size() != shorter.getTileable().size();
-      if (!isLast && length > kEachLength && length % kEachLength)
-        continue;
-      double untiledInNs = 0;
-      std::optional<Nest> nest = shorter.findBest(untiledInNs);
-      // Of runs that save the same the longest: what follows would have to be read again.
-      if (nest && (!best || nest->untiledInNs - nest->tiledInNs >=
-                                kAsGood * (best->untiledInNs - best->tiledInNs)))
-        best = std::move(nest);
-    }
-    if (best) {
-      first = best->last + 1;
-      nests.push_back(std::move(*best));
-    } else {
-      ++first;
-    }
+  for (unsigned first = 0; first < count;) {
+    std::optional<Nest> &nest = at(first);
+    // One that begins a little later may do without what disturbs this one.
+    bool isBest = nest.has_value();
+    if (nest && nest->last - first < kMostOfTwoLoops)
+      for (unsigned later = first + 1; later < std::min(count, first + 1 + kLookahead); ++later)
+        isBest &=
+            later > nest->last || !at(later) || getSaving(*at(later)) <= getSaving(*nest) / kAsGood;
+    first = isBest ? nest->last + 1 : first + 1;
+    if (isBest)
+      nests.push_back(*nest);
   }
   return nests;
 }

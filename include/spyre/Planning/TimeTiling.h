@@ -11,8 +11,9 @@
 // A *nest* is a run of operations with one dim each that is the same dim of the data: two
 // operations share it if their accesses to a value have it in the same logical dim, whole
 // and from 0 on. Nobody names dims. A dim that an operation reduces, or that some value of
-// the nest is read across, is none. The nest is cut into equal tiles of that dim, which run
-// one after the other; cores share each tile along another such dim, or the same.
+// the nest is read across, is none. The nest is cut into equal tiles of that dim, or of two
+// such dims, which run one after the other; cores share each tile along another such dim, or
+// the same.
 //
 // What is compared is traffic with device memory, and what products take: the published
 // rates (Device). A nest is proposed only where it moves less than the same operations do
@@ -80,20 +81,34 @@ struct TilingProblem {
 /// A value that a nest keeps tile by tile in LX.
 struct NestTile {
   unsigned value = 0;
-  unsigned dim = 0;      ///< its logical dim that is tiled
-  unsigned coreDim = 0;  ///< the one that cores share
-  bool isLoaded = false; ///< copied in at the start of each tile, for several readers
-  bool isStored = false; ///< copied out after it is written, for readers beyond the nest
+  std::vector<unsigned> dims; ///< its logical dim that each loop tiles
+  unsigned coreDim = 0;       ///< the one that cores share
+  bool isLoaded = false;      ///< copied in at the start of each tile, for several readers
+  bool isStored = false;      ///< copied out after it is written, for readers beyond the nest
+};
+
+/// A loop over tiles.
+struct NestLoop {
+  std::vector<unsigned> dims; ///< tiled dim of each operation
+  int64_t numTrips = 1;
 };
 
 struct Nest {
-  unsigned first = 0, last = 0;                  ///< operations, both included
-  std::vector<unsigned> dims;                    ///< tiled dim of each operation
-  std::vector<std::optional<unsigned>> coreDims; ///< dim that cores share; nothing: free
-  int64_t numTrips = 1;
+  unsigned first = 0, last = 0; ///< operations, both included
+  std::vector<NestLoop> loops;  ///< outermost first, each of several tiles; none: all at once
+  /// The dim of each operation that cores share; nothing: it is divided by itself.
+  std::vector<std::optional<unsigned>> coreDims;
   int64_t numCores = 1;
   std::vector<NestTile> tiles;
   double untiledInNs = 0, tiledInNs = 0; ///< by the rates above
+
+  /// Tiles in all.
+  int64_t getNumTiles() const {
+    int64_t count = 1;
+    for (const NestLoop &loop : loops)
+      count *= loop.numTrips;
+    return count;
+  }
 };
 
 /// The nests that are worth it, in order, none overlapping another.

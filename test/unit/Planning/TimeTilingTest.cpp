@@ -81,11 +81,12 @@ TEST(TimeTilingTest, RowsOfASoftmax) {
   const Nest &nest = nests.front();
   EXPECT_EQ(nest.first, 0u);
   EXPECT_EQ(nest.last, 4u);
-  EXPECT_EQ(nest.dims, std::vector<unsigned>(5, 0));
+  ASSERT_EQ(nest.loops.size(), 1u);
+  EXPECT_EQ(nest.loops[0].dims, std::vector<unsigned>(5, 0));
   EXPECT_EQ(nest.numCores, 32);
   // Three rows of 32 KiB a core at a time would be the most: x, x - max and the exponential.
-  EXPECT_GE(nest.numTrips, 8192 / 32 / 10);
-  EXPECT_EQ(8192 % (nest.numTrips * 32), 0);
+  EXPECT_GE(nest.getNumTiles(), 8192 / 32 / 10);
+  EXPECT_EQ(8192 % (nest.getNumTiles() * 32), 0);
   // x is loaded once; all between stays.
   ASSERT_EQ(nest.tiles.size(), 5u);
   EXPECT_TRUE(nest.tiles[0].isLoaded);
@@ -98,7 +99,7 @@ TEST(TimeTilingTest, WhatFitsIsOnlyLoaded) {
   b.addSoftmax(x, out, 512, 1024);
   std::vector<Nest> nests = findNests(b.problem);
   ASSERT_EQ(nests.size(), 1u);
-  EXPECT_EQ(nests[0].numTrips, 1);
+  EXPECT_TRUE(nests[0].loops.empty());
   EXPECT_TRUE(nests[0].tiles[0].isLoaded);
 }
 
@@ -122,7 +123,8 @@ TEST(TimeTilingTest, ColumnsThatAreReducedAreNoDim) {
   b.addOp({4096, 64, 4096}, {{y, {2, 0}}, {x, {2, 1}}, {out, {0, 1}}}, 1);
   for (const Nest &nest : findNests(b.problem))
     if (nest.first == 0 && nest.last == 1)
-      EXPECT_EQ(nest.dims, (std::vector<unsigned>{1, 0}));
+      for (const NestLoop &loop : nest.loops)
+        EXPECT_EQ(loop.dims, (std::vector<unsigned>{1, 0}));
 }
 
 TEST(TimeTilingTest, HeadsOfAttention) {
@@ -146,10 +148,36 @@ TEST(TimeTilingTest, HeadsOfAttention) {
   std::vector<Nest> nests = findNests(b.problem);
   ASSERT_EQ(nests.size(), 1u);
   EXPECT_EQ(nests[0].last, 2u);
-  EXPECT_EQ(nests[0].dims, std::vector<unsigned>(3, 0));
+  EXPECT_EQ(nests[0].loops[0].dims, std::vector<unsigned>(3, 0));
   EXPECT_EQ(nests[0].tiles.size(), 2u);
   for (const std::optional<unsigned> &dim : nests[0].coreDims)
     EXPECT_EQ(dim, 1u); // rows
+}
+
+TEST(TimeTilingTest, HeadsAndRows) {
+  // The scores of one head do not fit either.
+  const int64_t heads = 8, length = 8192, width = 128;
+  Builder b(1 << 20);
+  unsigned q = b.addValue({heads, length, width}, false),
+           k = b.addValue({heads, width, length}, false),
+           v = b.addValue({heads, length, width}, false),
+           out = b.addValue({heads, length, width}, false),
+           s = b.addValue({heads, length, length}, true);
+  b.addOp({heads, length, length, width}, {{q, {0, 1, 3}}, {k, {0, 3, 2}}, {s, {0, 1, 2}}}, 2);
+  TilingOp &product = b.addOp({heads, length, width, length},
+                              {{s, {0, 1, 3}}, {v, {0, 3, 2}}, {out, {0, 1, 2}}}, 2);
+  product.units[3] = 64;
+  std::vector<Nest> nests = findNests(b.problem);
+  ASSERT_EQ(nests.size(), 1u);
+  const Nest &nest = nests.front();
+  // All heads, so that no tile reads keys again for its head, and as few tiles of rows as fit.
+  ASSERT_EQ(nest.loops.size(), 2u);
+  EXPECT_EQ(nest.loops[0].dims, std::vector<unsigned>(2, 0));
+  EXPECT_EQ(nest.loops[0].numTrips, 8);
+  EXPECT_EQ(nest.loops[1].dims, std::vector<unsigned>(2, 1));
+  EXPECT_EQ(nest.loops[1].numTrips, 4);
+  ASSERT_EQ(nest.tiles.size(), 1u);
+  EXPECT_EQ(nest.tiles[0].dims, (std::vector<unsigned>{0, 1}));
 }
 
 TEST(TimeTilingTest, ValuesThatOthersRead) {

@@ -47,8 +47,8 @@ private:
   bool describe(DeviceOpInterface op);
   unsigned getValue(Value buffer);
   void build(const planning::Nest &nest);
-  /// The type of one tile of \p value.
-  BufferType getTileType(Value value, unsigned dim, int64_t trips);
+  /// The type of one \p tile.
+  BufferType getTileType(const planning::Nest &nest, const planning::NestTile &tile);
   /// Copies a tile between \p whole, at its place, and \p tile.
   void buildCopy(Location loc, const planning::Nest &nest, const planning::NestTile &which,
                  Value tile, bool isLoad, ValueRange loops);
@@ -156,32 +156,42 @@ bool TimeTiler::describe() {
   return true;
 }
 
-BufferType TimeTiler::getTileType(Value value, unsigned dim, int64_t trips) {
-  auto type = cast<BufferType>(value.getType());
+BufferType TimeTiler::getTileType(const planning::Nest &nest, const planning::NestTile &tile) {
+  auto type = cast<BufferType>(values[tile.value].getType());
   layout::TensorLayout memory = type.getTensorLayout();
-  memory.shape[dim] /= trips;
+  for (auto [loop, dim] : llvm::zip_equal(nest.loops, tile.dims))
+    memory.shape[dim] /= loop.numTrips;
   SmallVector<int64_t> shape(memory.shape.begin(), memory.shape.end());
   return BufferType::get(type.getContext(), shape, type.getElementType(),
                          LayoutAttr::get(type.getContext(), memory), MemorySpace::HBM);
 }
 
-/// \p map of a tile: its dim \p dim begins at the tile of the iteration.
-static AffineMap advance(AffineMap map, unsigned dim, int64_t tile) {
+/// \p map of a tile: each of \p tiled, a dim and the extent of its tiles, begins at the tile of
+/// its loop's iteration.
+static AffineMap moveWith(AffineMap map, ArrayRef<std::pair<unsigned, int64_t>> tiled) {
   MLIRContext *context = map.getContext();
   SmallVector<AffineExpr> dims;
   for (unsigned d = 0; d < map.getNumDims(); ++d)
     dims.push_back(getAffineDimExpr(d, context));
-  dims[dim] = dims[dim] + getAffineSymbolExpr(0, context) * tile;
-  return map.replaceDimsAndSymbols(dims, {}, map.getNumDims(), 1);
+  for (auto [loop, entry] : llvm::enumerate(tiled))
+    dims[entry.first] = dims[entry.first] + getAffineSymbolExpr(loop, context) * entry.second;
+  return map.replaceDimsAndSymbols(dims, {}, map.getNumDims(), tiled.size());
+}
+
+/// \p map as one of an operation in \p numLoops loops that it does not depend on.
+static AffineMap stay(AffineMap map, unsigned numLoops) {
+  return AffineMap::get(map.getNumDims(), numLoops, map.getResults(), map.getContext());
 }
 
 void TimeTiler::buildCopy(Location loc, const planning::Nest &nest, const planning::NestTile &which,
                           Value tile, bool isLoad, ValueRange loops) {
   ArrayRef<int64_t> shape = cast<BufferType>(tile.getType()).getShape();
   AffineMap here = builder.getMultiDimIdentityMap(shape.size());
-  AffineMap there = loops.empty() ? here : advance(here, which.dim, shape[which.dim]);
-  if (!loops.empty())
-    here = AffineMap::get(here.getNumDims(), 1, here.getResults(), here.getContext());
+  SmallVector<std::pair<unsigned, int64_t>> tiled;
+  for (unsigned dim : which.dims)
+    tiled.emplace_back(dim, shape[dim]);
+  AffineMap there = moveWith(here, tiled);
+  here = stay(here, loops.size());
   Value whole = values[which.value];
   DeviceOpSpec spec = isLoad ? DeviceOpSpec::copy(whole, shape, there, here)
                              : DeviceOpSpec::copy(tile, shape, here, there);
@@ -199,15 +209,19 @@ void TimeTiler::build(const planning::Nest &nest) {
     if (isa<AllocOp, arith::ConstantOp>(op))
       op.moveBefore(firstOp);
   builder.setInsertionPoint(firstOp);
-  SmallVector<Value> loops;
-  if (nest.numTrips > 1) {
+  SmallVector<Value> loops, bounds;
+  for (const planning::NestLoop &loop : nest.loops)
+    bounds.push_back(
+        arith::ConstantIndexOp::create(builder, firstOp->getLoc(), loop.numTrips).getResult());
+  if (!bounds.empty()) {
     Location loc = firstOp->getLoc();
-    auto bound = [&](int64_t number) {
-      return arith::ConstantIndexOp::create(builder, loc, number).getResult();
-    };
-    auto loop = scf::ForOp::create(builder, loc, bound(0), bound(nest.numTrips), bound(1));
-    loops.push_back(loop.getInductionVar());
-    builder.setInsertionPointToStart(loop.getBody());
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0),
+          one = arith::ConstantIndexOp::create(builder, loc, 1);
+    for (Value bound : bounds) {
+      auto loop = scf::ForOp::create(builder, loc, zero, bound, one);
+      loops.push_back(loop.getInductionVar());
+      builder.setInsertionPointToStart(loop.getBody());
+    }
   }
   DenseMap<Value, std::pair<const planning::NestTile *, Value>> tiles;
   auto getTile = [&](Value value, Location loc) -> Value {
@@ -216,8 +230,8 @@ void TimeTiler::build(const planning::Nest &nest) {
       return {};
     auto &[which, tile] = known->second;
     if (!tile) {
-      tile = AllocOp::create(builder, loc, getTileType(value, which->dim, nest.numTrips),
-                             PlacementAttr(), DistributionAttr());
+      tile = AllocOp::create(builder, loc, getTileType(nest, *which), PlacementAttr(),
+                             DistributionAttr());
       if (which->isLoaded)
         buildCopy(loc, nest, *which, tile, /*isLoad=*/true, loops);
     }
@@ -227,19 +241,19 @@ void TimeTiler::build(const planning::Nest &nest) {
     tiles[values[tile.value]] = {&tile, Value()};
   for (unsigned number = nest.first; number <= nest.last; ++number) {
     DeviceOpInterface op = ops[number];
-    unsigned dim = nest.dims[number - nest.first];
     DeviceOpSpec spec = DeviceOpSpec::of(op);
-    int64_t tileExtent = spec.extents[dim] / nest.numTrips;
-    spec.extents[dim] = tileExtent;
+    SmallVector<std::pair<unsigned, int64_t>> tiled;
+    for (const planning::NestLoop &loop : nest.loops) {
+      unsigned dim = loop.dims[number - nest.first];
+      spec.extents[dim] /= loop.numTrips;
+      tiled.emplace_back(dim, spec.extents[dim]);
+    }
     spec.loopVariables.assign(loops.begin(), loops.end());
     for (unsigned i = 0; i < spec.maps.size(); ++i) {
       bool isOutput = i == spec.inputs.size();
       Value &value = isOutput ? spec.output : spec.inputs[i];
       Value tile = getTile(value, op->getLoc());
-      if (!loops.empty())
-        spec.maps[i] = tile ? AffineMap::get(spec.maps[i].getNumDims(), 1,
-                                             spec.maps[i].getResults(), op->getContext())
-                            : advance(spec.maps[i], dim, tileExtent);
+      spec.maps[i] = tile ? stay(spec.maps[i], loops.size()) : moveWith(spec.maps[i], tiled);
       if (tile)
         value = tile;
     }
@@ -247,7 +261,7 @@ void TimeTiler::build(const planning::Nest &nest) {
       spec.splits.assign(spec.extents.size(), 1);
       spec.splits[*shared] = nest.numCores;
       spec.kFast = false;
-    } else if (nest.numTrips > 1) {
+    } else if (!loops.empty()) {
       spec.splits.clear();
       spec.kFast = false;
     }
