@@ -59,7 +59,9 @@ void buildL3Stage(OpPassManager &pm, const LowerOptions &options, bool hasBuffer
   if (!hasBuffers)
     pm.addPass(mlir::spyre::createSpyreBufferize());
   if (options.tileTime) {
-    pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreTileTime());
+    mlir::spyre::SpyreTileTimeOptions tiles;
+    tiles.cores = division.cores;
+    pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreTileTime(tiles));
     // What tiles leave open.
     pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreDivideWork(division));
   }

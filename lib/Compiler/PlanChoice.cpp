@@ -12,6 +12,7 @@
 #include "spyre/Compiler/PlanChoice.h"
 
 #include "spyre/Compiler/PlanFacts.h"
+#include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
@@ -29,8 +30,19 @@ static double getTimeInNs(ModuleOp module) {
   return stats.modelledInNs;
 }
 
+/// True if work slices are written on an operation of \p module.
+static bool isDividedByHand(ModuleOp module) {
+  return module
+      .walk([](mlir::spyre::DeviceOpInterface op) {
+        return op.getSplits().empty() ? WalkResult::advance() : WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}
+
 void chooseTiledPlan(OwningOpRef<ModuleOp> &planned, OwningOpRef<ModuleOp> unplanned,
                      const LowerOptions &options) {
+  if (isDividedByHand(*unplanned))
+    return;
   LowerOptions tiling;
   tiling.copyOptionValuesFrom(options);
   tiling.tileTime = true;

@@ -20,7 +20,8 @@
 namespace spyre::compiler {
 
 /// Plans \p unplanned (L2) with tiles over time and puts it in the place of \p planned if it
-/// takes less time in the model. Says nothing where that cannot be planned.
+/// takes less time in the model. Says nothing where that cannot be planned, and leaves a
+/// program alone whose operations are divided by hand.
 void chooseTiledPlan(mlir::OwningOpRef<mlir::ModuleOp> &planned,
                      mlir::OwningOpRef<mlir::ModuleOp> unplanned, const LowerOptions &options);
 

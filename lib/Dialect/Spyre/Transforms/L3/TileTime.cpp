@@ -37,7 +37,9 @@ static constexpr double kShareOfScratchpad = 0.9;
 namespace {
 class TimeTiler {
 public:
-  TimeTiler(func::FuncOp func, PlanningModel &model) : func(func), model(model), builder(func) {}
+  /// \p cores: as many as may be used; 0: all.
+  TimeTiler(func::FuncOp func, PlanningModel &model, int64_t cores)
+      : func(func), model(model), cores(cores), builder(func) {}
 
   void run();
 
@@ -55,6 +57,7 @@ private:
 
   func::FuncOp func;
   PlanningModel &model;
+  int64_t cores;
   OpBuilder builder;
   SmallVector<DeviceOpInterface> ops;
   SmallVector<Value> values;
@@ -63,13 +66,14 @@ private:
 };
 
 struct TileTimePass : mlir::spyre::impl::SpyreTileTimeBase<TileTimePass> {
+  using SpyreTileTimeBase::SpyreTileTimeBase;
   void runOnOperation() override {
     if (getOperation().isExternal())
       return;
     PlanningModel &model = getAnalysis<PlanningModel>();
     if (failed(model.getDevice()))
       return signalPassFailure();
-    TimeTiler(getOperation(), model).run();
+    TimeTiler(getOperation(), model, cores).run();
   }
 };
 } // namespace
@@ -148,7 +152,8 @@ bool TimeTiler::describe() {
     }
   }
   const ::spyre::Device &device = *model.getDevice();
-  problem.numCores = device.getNumCores();
+  problem.numCores =
+      cores == 0 ? device.getNumCores() : std::min<int64_t>(cores, device.getNumCores());
   problem.scratchpadInBytes =
       static_cast<int64_t>(kShareOfScratchpad * static_cast<double>(device.getUsableLXInBytes()));
   problem.memoryInBytesPerNs = device.getRates().memoryInBytesPerNs;
