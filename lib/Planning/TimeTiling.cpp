@@ -5,26 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A run of operations grows one by one. With each, the dims that are the same dim of the
-// data are joined (a union-find over dims of operations and of values), and for each class
-// of dims that may be tiled, each that cores may share and each number of tiles the traffic
-// is counted. What does not fit into LX together goes back to device memory, the largest
-// first. The run that saves most from its first operation on becomes a nest.
+// Runs of operations grow one by one (TilingRun.h). For each class of dims that may be tiled,
+// each that cores may share and each number of tiles the traffic is counted. What does not
+// fit into LX together goes back to device memory, the largest first. The run that saves most
+// from its first operation on becomes a nest.
 //
 //===----------------------------------------------------------------------===//
 
 #include "spyre/Planning/TimeTiling.h"
 
-#include <algorithm>
-#include <cassert>
-#include <limits>
-#include <map>
-#include <numeric>
+#include "TilingRun.h"
 
 namespace spyre::planning {
 
-/// A longer run is not looked at: what it would save, its parts save.
-static constexpr unsigned kMaxRun = 512;
 /// Runs up to here are judged at each length; longer ones at multiples of it, and where they
 /// end.
 static constexpr unsigned kEachLength = 16;
@@ -32,6 +25,10 @@ static constexpr unsigned kEachLength = 16;
 static constexpr double kNoBetter = 1.02;
 /// How many operations later a nest may begin that saves more than one that begins here.
 static constexpr unsigned kLookahead = 3;
+/// More tiles than that start more than they compute.
+static constexpr int64_t kMostTiles = 1 << 16;
+/// Of more pairs of numbers of tiles, the outer loop only takes one unit at a time.
+static constexpr size_t kMostPairs = 256;
 /// Longer runs are tiled by one loop.
 static constexpr unsigned kMostOfTwoLoops = 32;
 /// Savings that differ by less are the same.
@@ -39,291 +36,7 @@ static constexpr double kAsGood = 0.999;
 /// A nest has to be better than the same operations untiled by this factor: rates are rough.
 static constexpr double kWorthwhile = 0.97;
 
-namespace {
-
-using Node = unsigned;
-constexpr Node kNone = std::numeric_limits<Node>::max();
-
-/// Coordinate \p expr of an access over \p extents, if it is one dim, whole and from 0 on, of
-/// a logical dim of \p size.
-std::optional<unsigned> getPlainDim(const layout::IndexExpr &expr,
-                                    const std::vector<int64_t> &extents, int64_t size) {
-  if (expr.constant != 0 || expr.digits.size() != 1)
-    return std::nullopt;
-  const layout::Digit &digit = expr.digits.front();
-  bool isPlain = digit.coefficient == 1 && digit.divisor == 1 && digit.modulus == 0 &&
-                 digit.input < extents.size() && extents[digit.input] == size;
-  return isPlain ? std::optional(digit.input) : std::nullopt;
-}
-
-/// True if the only element along a logical dim is meant.
-bool isUnit(const layout::IndexExpr &expr, int64_t size) {
-  return size == 1 && expr.constant == 0 && expr.digits.empty();
-}
-
-/// A use of a value by an operation of the run.
-struct Use {
-  unsigned op, operand;
-};
-
-/// Facts about a problem that do not depend on a run.
-struct Facts {
-  explicit Facts(const TilingProblem &problem) : problem(problem) {
-    Node count = 0;
-    for (const TilingOp &op : problem.ops) {
-      opNodes.push_back(count);
-      count += static_cast<Node>(getExtents(op).size());
-    }
-    for (const TilingValue &value : problem.values) {
-      valueNodes.push_back(count);
-      count += static_cast<Node>(value.shape.size());
-      firstUse.push_back(kNone);
-      lastUse.push_back(0);
-    }
-    numNodes = count;
-    for (unsigned i = 0; i < problem.ops.size(); ++i) {
-      bytes.emplace_back();
-      for (const TilingOperand &operand : problem.ops[i].operands) {
-        bytes.back().push_back(countBytes(operand));
-        firstUse[operand.value] = std::min(firstUse[operand.value], i);
-        lastUse[operand.value] = std::max(lastUse[operand.value], i);
-      }
-    }
-  }
-
-  static const std::vector<int64_t> &getExtents(const TilingOp &op) {
-    return op.operands.back().map.extents;
-  }
-  const layout::IndexMap &getMap(Use use) const {
-    return problem.ops[use.op].operands[use.operand].map;
-  }
-
-  /// Bytes that an operand touches, whole dims of a part.
-  double getBytes(Use use) const { return bytes[use.op][use.operand]; }
-
-  double countBytes(const TilingOperand &operand) const {
-    const TilingValue &value = problem.values[operand.value];
-    double bytes = static_cast<double>(value.sizeInBytes);
-    for (size_t r = 0; r < value.shape.size(); ++r) {
-      auto [low, high] = layout::getRange(operand.map.results[r], operand.map.extents);
-      bytes *= std::min(1.0, double(high - low + 1) / double(std::max<int64_t>(1, value.shape[r])));
-    }
-    return bytes;
-  }
-
-  const TilingProblem &problem;
-  std::vector<Node> opNodes, valueNodes;
-  std::vector<unsigned> firstUse, lastUse;
-  std::vector<std::vector<double>> bytes; ///< of each operand of each operation
-  Node numNodes = 0;
-};
-
-/// Operations first .. last, and which of their dims are the same.
-class Run {
-public:
-  Run(const Facts &facts, unsigned first)
-      : facts(facts), first(first), last(first), parent(facts.numNodes), isMixed(facts.numNodes),
-        isReduced(facts.numNodes) {
-    std::iota(parent.begin(), parent.end(), 0);
-    add(first);
-  }
-
-  unsigned getLength() const { return last - first + 1; }
-
-  bool grow() {
-    if (last + 1 >= facts.problem.ops.size() || facts.problem.ops[last + 1].isFixed ||
-        last - first + 1 >= kMaxRun)
-      return false;
-    add(++last);
-    return true;
-  }
-
-  /// Classes of dims of which every operation has one that may be tiled.
-  std::vector<Node> getTileable();
-  /// Classes that cores may share in at least half of the operations.
-  std::vector<Node> getShareable();
-
-  /// The dim of \p op in the class \p root, if it has one, in its result.
-  std::optional<unsigned> getDim(unsigned op, Node root) {
-    std::optional<unsigned> found;
-    for (unsigned d = 0; d < Facts::getExtents(facts.problem.ops[op]).size(); ++d)
-      if (find(facts.opNodes[op] + d) == root) {
-        if (found || isReduced[facts.opNodes[op] + d])
-          return std::nullopt;
-        found = d;
-      }
-    return found;
-  }
-  /// The logical dim of \p value in the class, if it is read and written by plain dims only.
-  std::optional<unsigned> getValueDim(unsigned value, Node root) {
-    std::optional<unsigned> found;
-    for (unsigned r = 0; r < facts.problem.values[value].shape.size(); ++r)
-      if (find(facts.valueNodes[value] + r) == root) {
-        if (found || isMixed[facts.valueNodes[value] + r])
-          return std::nullopt;
-        found = r;
-      }
-    return found;
-  }
-
-  /// The best nest of the run, and the time of the run untiled.
-  std::optional<Nest> findBest(double &untiledInNs);
-
-private:
-  void add(unsigned op);
-  Node find(Node node) {
-    while (parent[node] != node)
-      node = parent[node] = parent[parent[node]];
-    return node;
-  }
-  bool isTileable(Node root);
-
-  struct Loop {
-    Node tiled = kNone;
-    int64_t numTrips = 1;
-  };
-  struct Candidate {
-    std::vector<Loop> loops; ///< of several tiles each
-    Node shared = kNone;
-    bool movesTiles = false; ///< loads and stores tiles
-  };
-  /// The traffic and products of \p candidate in time. \p allFit: nothing that could stay in LX
-  /// had to leave it for its size.
-  double evaluate(const Candidate &candidate, Nest &nest, bool &allFit);
-  /// What no nest of the run falls below: each value from outside is read once, each that
-  /// leaves is written once.
-  double getLeastInNs() const;
-  /// True if every operation of \p nest can be divided as it says.
-  bool isLegal(const Nest &nest) const;
-  /// What a class of dims is in the run as it is now.
-  struct Class {
-    std::vector<std::optional<unsigned>> dims;      ///< of each operation
-    std::vector<std::optional<unsigned>> valueDims; ///< of each of `values`
-    int64_t extent = 1, unit = 1;
-  };
-  const Class &getClass(Node root);
-  unsigned getPlace(unsigned value) const {
-    return std::lower_bound(index.begin(), index.end(), std::pair(value, 0u))->second;
-  }
-
-  const Facts &facts;
-  unsigned first, last;
-  std::vector<Node> parent;
-  std::vector<bool> isMixed;          ///< of values: read or written by other coordinates, too
-  std::vector<bool> isReduced;        ///< of operations: not a dim of the result
-  std::vector<unsigned> values;       ///< that the run uses, in order of first use
-  std::vector<std::vector<Use>> uses; ///< of each of `values`
-  std::vector<bool> touchesAll;       ///< of each of `values`: each use touches all of it
-  std::map<Node, Class> classes;      ///< of the run as it is
-  std::vector<std::pair<unsigned, unsigned>> index; ///< value -> place in `values`, sorted
-};
-} // namespace
-
-void Run::add(unsigned number) {
-  classes.clear();
-  const TilingOp &op = facts.problem.ops[number];
-  const std::vector<int64_t> &extents = Facts::getExtents(op);
-  std::vector<bool> inResult(extents.size());
-  for (unsigned i = 0; i < op.operands.size(); ++i) {
-    const TilingOperand &operand = op.operands[i];
-    const TilingValue &value = facts.problem.values[operand.value];
-    for (unsigned r = 0; r < value.shape.size(); ++r) {
-      const layout::IndexExpr &expr = operand.map.results[r];
-      Node node = facts.valueNodes[operand.value] + r;
-      if (auto dim = getPlainDim(expr, extents, value.shape[r])) {
-        parent[find(node)] = find(facts.opNodes[number] + *dim);
-        if (operand.isWrite)
-          inResult[*dim] = true;
-      } else if (!isUnit(expr, value.shape[r])) {
-        isMixed[node] = true;
-        // Every point writes an element of its own: tiles write apart from each other.
-        for (const layout::Digit &digit : expr.digits)
-          if (operand.isWrite && digit.divisor == 1 && digit.modulus == 0)
-            inResult[digit.input] = true;
-      }
-    }
-    auto place = std::lower_bound(index.begin(), index.end(), std::pair(operand.value, 0u));
-    if (place == index.end() || place->first != operand.value) {
-      place = index.insert(place, {operand.value, static_cast<unsigned>(values.size())});
-      values.push_back(operand.value);
-      uses.emplace_back();
-      touchesAll.push_back(true);
-    }
-    uses[place->second].push_back({number, i});
-    for (unsigned r = 0; r < value.shape.size(); ++r)
-      if (!getPlainDim(operand.map.results[r], extents, value.shape[r]) &&
-          !isUnit(operand.map.results[r], value.shape[r]))
-        touchesAll[place->second] = false;
-  }
-  for (unsigned d = 0; d < extents.size(); ++d)
-    isReduced[facts.opNodes[number] + d] = !inResult[d];
-}
-
-const Run::Class &Run::getClass(Node root) {
-  auto [known, isNew] = classes.try_emplace(root);
-  Class &made = known->second;
-  if (!isNew)
-    return made;
-  for (unsigned op = first; op <= last; ++op) {
-    made.dims.push_back(getDim(op, root));
-    if (made.dims.back()) {
-      made.extent = Facts::getExtents(facts.problem.ops[op])[*made.dims.back()];
-      made.unit = std::lcm(made.unit, facts.problem.ops[op].units[*made.dims.back()]);
-    }
-  }
-  for (unsigned value : values) {
-    made.valueDims.push_back(getValueDim(value, root));
-    if (made.valueDims.back())
-      made.unit = std::lcm(made.unit, facts.problem.values[value].units[*made.valueDims.back()]);
-  }
-  return made;
-}
-
-bool Run::isTileable(Node root) {
-  for (unsigned op = first; op <= last; ++op)
-    if (!getDim(op, root))
-      return false;
-  // What the run writes is read, and written by others, in the same tile only.
-  for (unsigned i = 0; i < values.size(); ++i) {
-    bool isWritten = std::any_of(uses[i].begin(), uses[i].end(), [&](Use use) {
-      return facts.problem.ops[use.op].operands[use.operand].isWrite;
-    });
-    if (isWritten && uses[i].size() > 1 && !getValueDim(values[i], root))
-      return false;
-  }
-  return getClass(root).extent > 1;
-}
-
-std::vector<Node> Run::getTileable() {
-  std::vector<Node> roots;
-  for (unsigned d = 0; d < Facts::getExtents(facts.problem.ops[first]).size(); ++d) {
-    Node root = find(facts.opNodes[first] + d);
-    if (std::find(roots.begin(), roots.end(), root) == roots.end() && isTileable(root))
-      roots.push_back(root);
-  }
-  return roots;
-}
-
-std::vector<Node> Run::getShareable() {
-  std::vector<std::pair<Node, unsigned>> counts;
-  for (unsigned op = first; op <= last; ++op)
-    for (unsigned d = 0; d < Facts::getExtents(facts.problem.ops[op]).size(); ++d) {
-      Node root = find(facts.opNodes[op] + d);
-      if (getDim(op, root) != d)
-        continue;
-      auto known = std::find_if(counts.begin(), counts.end(),
-                                [&](const auto &entry) { return entry.first == root; });
-      if (known == counts.end())
-        counts.emplace_back(root, 1);
-      else
-        ++known->second;
-    }
-  std::vector<Node> roots;
-  for (auto [root, count] : counts)
-    if (count * 2 >= last - first + 1)
-      roots.push_back(root);
-  return roots;
-}
+namespace tiling {
 
 double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit) {
   const TilingProblem &problem = facts.problem;
@@ -526,6 +239,24 @@ bool Run::isLegal(const Nest &nest) const {
   return true;
 }
 
+/// Into how many tiles of whole units a dim of \p extent can be cut, rising.
+static std::vector<int64_t> getTileCounts(int64_t extent, int64_t unit) {
+  std::vector<int64_t> counts;
+  if (extent % unit)
+    return counts; // one unit is cut off: a last tile of another size
+  const int64_t units = extent / unit;
+  for (int64_t small = 1; small <= kMostTiles && small * small <= units; ++small) {
+    if (units % small)
+      continue;
+    for (int64_t count : {small, units / small})
+      if (count > 1 && count <= kMostTiles)
+        counts.push_back(count);
+  }
+  std::sort(counts.begin(), counts.end());
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  return counts;
+}
+
 std::optional<Nest> Run::findBest(double &untiledInNs) {
   std::vector<Node> shareable = getShareable();
   Nest nest;
@@ -549,13 +280,8 @@ std::optional<Nest> Run::findBest(double &untiledInNs) {
   const double leastInNs = getLeastInNs();
   std::vector<Node> tileable = getTileable();
   std::vector<std::vector<int64_t>> counts; // of tiles, for each of these
-  for (Node tiled : tileable) {
-    auto [extent, unit] = std::pair(getClass(tiled).extent, getClass(tiled).unit);
-    std::vector<int64_t> &trips = counts.emplace_back();
-    for (int64_t count = 2; count <= extent; ++count)
-      if (extent % count == 0 && (extent / count) % unit == 0)
-        trips.push_back(count);
-  }
+  for (Node tiled : tileable)
+    counts.push_back(getTileCounts(getClass(tiled).extent, getClass(tiled).unit));
   for (Node shared : shareable) {
     if (consider({{}, shared, true}))
       continue;
@@ -566,11 +292,16 @@ std::optional<Nest> Run::findBest(double &untiledInNs) {
     if (getLength() > kMostOfTwoLoops || (best && best->tiledInNs <= kNoBetter * leastInNs))
       continue;
     for (size_t i = 0; i < tileable.size(); ++i)
-      for (size_t j = i + 1; j < tileable.size(); ++j)
-        for (int64_t outer : counts[i])
+      for (size_t j = i + 1; j < tileable.size(); ++j) {
+        bool areMany = counts[i].size() * counts[j].size() > kMostPairs;
+        for (int64_t outer : counts[i]) {
+          if (areMany && outer != counts[i].back())
+            continue;
           for (int64_t inner : counts[j])
             if (consider({{{tileable[i], outer}, {tileable[j], inner}}, shared, true}))
               break;
+        }
+      }
   }
   bool isNest = best && best->tiledInNs < kWorthwhile * untiledInNs &&
                 (!best->loops.empty() ||
@@ -580,19 +311,21 @@ std::optional<Nest> Run::findBest(double &untiledInNs) {
   return isNest ? best : std::nullopt;
 }
 
+} // namespace tiling
+
 /// What is saved by \p nest.
 static double getSaving(const Nest &nest) { return nest.untiledInNs - nest.tiledInNs; }
 
 /// The best nest that begins with operation \p first.
-static std::optional<Nest> findNest(const Facts &facts, unsigned first) {
+static std::optional<Nest> findNest(const tiling::Facts &facts, unsigned first) {
   std::optional<Nest> best;
   if (facts.problem.ops[first].isFixed)
     return best;
-  Run run(facts, first);
+  tiling::Run run(facts, first);
   for (bool grows = !run.getTileable().empty(); grows;) {
     // A longer run is tried before it is known to be one; where it is none, the shorter is
     // the last.
-    Run shorter = run;
+    tiling::Run shorter = run;
     grows = run.grow() && !run.getTileable().empty();
     unsigned length = shorter.getLength();
     bool isLast = !grows || run.getTileable().size() != shorter.getTileable().size();
@@ -608,7 +341,7 @@ static std::optional<Nest> findNest(const Facts &facts, unsigned first) {
 }
 
 std::vector<Nest> findNests(const TilingProblem &problem) {
-  Facts facts(problem);
+  tiling::Facts facts(problem);
   const unsigned count = static_cast<unsigned>(problem.ops.size());
   std::vector<std::optional<Nest>> found(count); // by first operation, where `isKnown`
   std::vector<bool> isKnown(count);

@@ -197,6 +197,20 @@ TEST(TimeTilingTest, ValuesThatOthersRead) {
   EXPECT_TRUE(findNests(b.problem).empty());
 }
 
+TEST(TimeTilingTest, HugeAndPrime) {
+  // Many divisors, none, and a size that is counted quickly.
+  for (int64_t rows : {5040 * 64, 1000003, 1 << 30}) {
+    Builder b(1 << 20);
+    unsigned x = b.addValue({rows, 5040}, false), y = b.addValue({rows, 5040}, true),
+             out = b.addValue({rows, 5040}, false);
+    b.addOp({rows, 5040}, {{x, {0, 1}}, {y, {0, 1}}}, 1);
+    b.addOp({rows, 5040}, {{y, {0, 1}}, {x, {0, 1}}, {out, {0, 1}}}, 1);
+    for (const Nest &nest : findNests(b.problem))
+      for (const NestLoop &loop : nest.loops)
+        EXPECT_LE(loop.numTrips, 1 << 16);
+  }
+}
+
 TEST(TimeTilingTest, EmptyAndTiny) {
   Builder b(1 << 20);
   EXPECT_TRUE(findNests(b.problem).empty());
