@@ -236,6 +236,9 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
                                          function_ref<InFlightDiagnostic()> emitError) const {
+  // MLIR's parser asks even where it has refused the element type, with a message.
+  if (!elementType)
+    return failure();
   size_t rank = getDimOrder().size() - isSparse();
   if (rank != shape.size())
     return emitError() << "the layout orders " << rank << " dims, the tensor has " << shape.size();

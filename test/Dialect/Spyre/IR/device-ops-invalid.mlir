@@ -158,3 +158,9 @@ func.func @lost_dim(%x: tensor<4x64xf16>) -> tensor<4xf16> {
   %0 = spyre.exp (d0 = 4, d1 = 64) ins(%x[d0, d1]) -> [d0] : tensor<4x64xf16> -> tensor<4xf16>
   return %0 : tensor<4xf16>
 }
+
+// -----
+
+// A layout is asked even where the element type was refused.
+// expected-error @+1 {{expected non-function type}}
+func.func private @no_element(tensor<64x128x, #spyre.layout<[4, 64, 32], order [0, 1], IEEE_FP32>>)
