@@ -277,7 +277,8 @@ void SdscExecuteOp::print(OpAsmPrinter &printer) {
     printer << ']';
   }
   for (NamedAttribute attribute : (*this)->getDiscardableAttrs()) {
-    printer << ", " << attribute.getName().getValue();
+    printer << ", ";
+    printer.printKeywordOrString(attribute.getName().getValue());
     if (!isa<UnitAttr>(attribute.getValue()))
       printer << " = " << attribute.getValue();
   }
