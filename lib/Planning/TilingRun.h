@@ -32,7 +32,7 @@ inline constexpr Node kNone = std::numeric_limits<Node>::max();
 /// Coordinate \p expr of an access over \p extents, if it is one dim, whole and from 0 on, of
 /// a logical dim of \p size.
 inline std::optional<unsigned> getPlainDim(const layout::IndexExpr &expr,
-                                    const std::vector<int64_t> &extents, int64_t size) {
+                                           const std::vector<int64_t> &extents, int64_t size) {
   if (expr.constant != 0 || expr.digits.size() != 1)
     return std::nullopt;
   const layout::Digit &digit = expr.digits.front();
