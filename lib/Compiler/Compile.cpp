@@ -439,7 +439,8 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
   if (level < 3 && failed(runStage("l2", l2)))
     return failure();
   SmallVector<OwningOpRef<ModuleOp>> unplanned;
-  if (options.optLevel >= 2 && level < 3)
+  // Loops are not emitted as KTIR yet.
+  if (options.optLevel >= 2 && level < 3 && options.target != "ktir")
     for (OwningOpRef<ModuleOp> &bundle : graph.bundles)
       unplanned.push_back(bundle->clone());
   auto choose = [&] {
