@@ -19,10 +19,10 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import plans  # noqa: E402
 import workloads  # noqa: E402
 
 DATA = workloads.ROOT / "test" / "data" / "plans"
-TIMEOUT_S = 600
 
 
 def parse(argv):
@@ -39,12 +39,9 @@ def parse(argv):
 
 
 def plan(compiler, source, flags, scratch):
-    """The --stats of one program, or RuntimeError with the first line of what was said."""
+    """The --stats of one program; RuntimeError as plans.run."""
     stats = scratch / "stats.json"
-    command = [compiler, source, "-o", scratch / "program", f"--stats={stats}", *flags]
-    done = workloads.harness.run_process(command, TIMEOUT_S)
-    if done.code:
-        raise RuntimeError((done.err.strip().splitlines() or [done.describe_end()])[0])
+    plans.run([compiler, source, "-o", scratch / "program", f"--stats={stats}", *flags])
     return json.loads(stats.read_text())
 
 
@@ -79,17 +76,6 @@ def cells(name, row):
     )
 
 
-def print_table(rows, markdown):
-    table = [HEAD, *(cells(name, row) for name, row in rows.items())]
-    if markdown:
-        lines = ["| " + " | ".join(line) + " |" for line in table]
-        print("\n".join([lines[0], "|---" * len(HEAD) + "|", *lines[1:]]))
-        return
-    widths = [max(len(line[i]) for line in table) for i in range(len(HEAD))]
-    for line in table:
-        print(line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:])))
-
-
 def mean(rows, key):
     return math.exp(sum(math.log(row[key]) for row in rows.values()) / len(rows))
 
@@ -109,7 +95,7 @@ def main(argv=None):
             except (RuntimeError, OSError) as error:
                 print(f"{name}: {error}", file=sys.stderr)
                 failed = True
-    print_table(rows, options.markdown)
+    plans.print_table([HEAD, *(cells(name, row) for name, row in rows.items())], options.markdown)
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(rows, indent=1) + "\n")
     if rows:

@@ -165,13 +165,13 @@ def cells(name, row):
     )
 
 
-def print_table(rows, markdown):
-    table = [HEAD, *(cells(name, row) for name, row in rows.items())]
+def print_table(table, markdown):
+    """Lines of cells, the head first."""
     if markdown:
         lines = ["| " + " | ".join(line) + " |" for line in table]
-        print("\n".join([lines[0], "|---" * len(HEAD) + "|", *lines[1:]]))
+        print("\n".join([lines[0], "|---" * len(table[0]) + "|", *lines[1:]]))
         return
-    widths = [max(len(line[i]) for line in table) for i in range(len(HEAD))]
+    widths = [max(len(line[i]) for line in table) for i in range(len(table[0]))]
     for line in table:
         print(line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:])))
 
@@ -219,7 +219,7 @@ def main(argv=None):
             theirs = published.get(workload.name, {})
             rows[workload.name] = {"ours": ours, "incumbent": theirs, **compare(ours, theirs)}
             texts[workload.name] = source.read_text()
-    print_table(rows, options.markdown)
+    print_table([HEAD, *(cells(name, row) for name, row in rows.items())], options.markdown)
     for name, row in rows.items():
         if row["worse"]:
             print("\n".join(explain(name, row, texts[name], options.top)))

@@ -23,11 +23,11 @@ namespace spyre::compiler {
 
 /// The modelled time of all planned functions of \p module.
 static double getTimeInNs(ModuleOp module) {
-  CompileStats stats;
+  double ns = 0;
   for (auto func : module.getOps<func::FuncOp>())
     if (!func.isExternal())
-      collectPlanFacts(func, /*numLaunches=*/1, stats);
-  return stats.modelledInNs;
+      ns += getModelledTimeInNs(func);
+  return ns;
 }
 
 /// True if work slices are written on an operation of \p module.

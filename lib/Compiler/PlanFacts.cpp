@@ -108,6 +108,11 @@ report::Operand FactsCollector::describe(Value value) {
   return operand;
 }
 
+/// The cost model's view of \p op.
+static ::spyre::cost::OpProblem getCostProblem(DeviceOpInterface op, const PlannedOp &planned) {
+  return planning::getCostProblem(planned.problem, planned.splits, op.getInfo().costClass);
+}
+
 void FactsCollector::collectOperation(DeviceOpInterface op, report::Function &facts) {
   report::Operation &entry = facts.operations.emplace_back();
   entry.opFunc = op.getOpFuncName().str();
@@ -120,8 +125,7 @@ void FactsCollector::collectOperation(DeviceOpInterface op, report::Function &fa
   entry.numCores = planning::getNumCores(planned->splits);
   for (auto [dim, slices] : llvm::zip_equal(planned->problem.dims, planned->splits))
     entry.dims.push_back({dim.extent, slices});
-  ::spyre::cost::OpProblem cost =
-      planning::getCostProblem(planned->problem, planned->splits, op.getInfo().costClass);
+  ::spyre::cost::OpProblem cost = getCostProblem(op, *planned);
   entry.estimate = ::spyre::cost::estimate(*model.getDevice(), cost);
   for (unsigned i = 0, e = op.getInputs().size(); i <= e; ++i) {
     report::Operand operand = describe(i < e ? op.getInputs()[i] : op.getDestination());
@@ -154,6 +158,18 @@ report::Function FactsCollector::collect() {
 }
 
 namespace spyre::compiler {
+
+double getModelledTimeInNs(func::FuncOp func) {
+  PlanningModel model(func);
+  double ns = 0;
+  if (succeeded(model.getDevice()))
+    func.walk([&](DeviceOpInterface op) {
+      if (const PlannedOp *planned = model.get(op))
+        ns += ::spyre::cost::estimate(*model.getDevice(), getCostProblem(op, *planned)).totalInNs *
+              static_cast<double>(getNumRuns(op));
+    });
+  return ns;
+}
 
 void collectPlanFacts(func::FuncOp func, int64_t numLaunches, CompileStats &stats) {
   PlanningModel model(func);

@@ -21,6 +21,14 @@ void Run::add(unsigned number) {
   for (unsigned i = 0; i < op.operands.size(); ++i) {
     const TilingOperand &operand = op.operands[i];
     const TilingValue &value = facts.problem.values[operand.value];
+    unsigned &place = places[operand.value];
+    if (place == kNone) {
+      place = static_cast<unsigned>(values.size());
+      values.push_back(operand.value);
+      uses.emplace_back();
+      touchesAll.push_back(true);
+    }
+    uses[place].push_back({number, i});
     for (unsigned r = 0; r < value.shape.size(); ++r) {
       const layout::IndexExpr &expr = operand.map.results[r];
       Node node = facts.valueNodes[operand.value] + r;
@@ -30,24 +38,13 @@ void Run::add(unsigned number) {
           inResult[*dim] = true;
       } else if (!isUnit(expr, value.shape[r])) {
         isMixed[node] = true;
+        touchesAll[place] = false;
         // Every point writes an element of its own: tiles write apart from each other.
         for (const layout::Digit &digit : expr.digits)
           if (operand.isWrite && digit.divisor == 1 && digit.modulus == 0)
             inResult[digit.input] = true;
       }
     }
-    auto place = std::lower_bound(index.begin(), index.end(), std::pair(operand.value, 0u));
-    if (place == index.end() || place->first != operand.value) {
-      place = index.insert(place, {operand.value, static_cast<unsigned>(values.size())});
-      values.push_back(operand.value);
-      uses.emplace_back();
-      touchesAll.push_back(true);
-    }
-    uses[place->second].push_back({number, i});
-    for (unsigned r = 0; r < value.shape.size(); ++r)
-      if (!getPlainDim(operand.map.results[r], extents, value.shape[r]) &&
-          !isUnit(operand.map.results[r], value.shape[r]))
-        touchesAll[place->second] = false;
   }
   for (unsigned d = 0; d < extents.size(); ++d)
     isReduced[facts.opNodes[number] + d] = !inResult[d];

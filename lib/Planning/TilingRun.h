@@ -108,7 +108,7 @@ class Run {
 public:
   Run(const Facts &facts, unsigned first)
       : facts(facts), first(first), last(first), parent(facts.numNodes), isMixed(facts.numNodes),
-        isReduced(facts.numNodes) {
+        isReduced(facts.numNodes), places(facts.problem.values.size(), kNone) {
     std::iota(parent.begin(), parent.end(), 0);
     add(first);
   }
@@ -151,8 +151,8 @@ public:
     return found;
   }
 
-  /// The best nest of the run, and the time of the run untiled.
-  std::optional<Nest> findBest(double &untiledInNs);
+  /// The best nest of the run, if one is worth it.
+  std::optional<Nest> findBest();
 
 private:
   void add(unsigned op);
@@ -187,9 +187,6 @@ private:
     int64_t extent = 1, unit = 1;
   };
   const Class &getClass(Node root);
-  unsigned getPlace(unsigned value) const {
-    return std::lower_bound(index.begin(), index.end(), std::pair(value, 0u))->second;
-  }
 
   const Facts &facts;
   unsigned first, last;
@@ -200,7 +197,7 @@ private:
   std::vector<std::vector<Use>> uses; ///< of each of `values`
   std::vector<bool> touchesAll;       ///< of each of `values`: each use touches all of it
   std::map<Node, Class> classes;      ///< of the run as it is
-  std::vector<std::pair<unsigned, unsigned>> index; ///< value -> place in `values`, sorted
+  std::vector<unsigned> places;       ///< of every value of the problem in `values`, or kNone
 };
 
 } // namespace spyre::planning::tiling

@@ -16,6 +16,8 @@
 
 #include "TilingRun.h"
 
+#include <utility>
+
 namespace spyre::planning {
 
 /// Runs up to here are judged at each length; longer ones at multiples of it, and where they
@@ -121,8 +123,8 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit) {
   auto isReplaced = [&](const Kept &input) {
     const TilingOp &op = problem.ops[input.to];
     const TilingOperand &result = op.operands.back();
-    if (!op.mayBeInPlace || bytesAt[getPlace(result.value)] != input.bytes ||
-        uses[getPlace(result.value)].front().op != input.to)
+    const unsigned place = places[result.value];
+    if (!op.mayBeInPlace || bytesAt[place] != input.bytes || uses[place].front().op != input.to)
       return false;
     return std::any_of(op.operands.begin(), op.operands.end() - 1, [&](const auto &operand) {
       return operand.value == values[input.place] && operand.map.results == result.map.results;
@@ -257,11 +259,11 @@ static std::vector<int64_t> getTileCounts(int64_t extent, int64_t unit) {
   return counts;
 }
 
-std::optional<Nest> Run::findBest(double &untiledInNs) {
+std::optional<Nest> Run::findBest() {
   std::vector<Node> shareable = getShareable();
   Nest nest;
   bool allFit = true;
-  untiledInNs = std::numeric_limits<double>::infinity();
+  double untiledInNs = std::numeric_limits<double>::infinity();
   for (Node shared : shareable)
     untiledInNs = std::min(untiledInNs, evaluate({{}, shared, false}, nest, allFit));
   std::optional<Nest> best;
@@ -322,17 +324,16 @@ static std::optional<Nest> findNest(const tiling::Facts &facts, unsigned first) 
   if (facts.problem.ops[first].isFixed)
     return best;
   tiling::Run run(facts, first);
-  for (bool grows = !run.getTileable().empty(); grows;) {
-    // A longer run is tried before it is known to be one; where it is none, the shorter is
-    // the last.
+  for (size_t numTileable = run.getTileable().size(); numTileable > 0;) {
+    // A longer run is tried before it is known to be one; where fewer dims are left, the
+    // shorter is the last of its kind.
     tiling::Run shorter = run;
-    grows = run.grow() && !run.getTileable().empty();
+    size_t left = run.grow() ? run.getTileable().size() : 0;
+    bool isLast = left != std::exchange(numTileable, left);
     unsigned length = shorter.getLength();
-    bool isLast = !grows || run.getTileable().size() != shorter.getTileable().size();
     if (!isLast && length > kEachLength && length % kEachLength)
       continue;
-    double untiledInNs = 0;
-    std::optional<Nest> nest = shorter.findBest(untiledInNs);
+    std::optional<Nest> nest = shorter.findBest();
     // Of runs that save the same the longest: what follows would have to be read again.
     if (nest && (!best || getSaving(*nest) >= kAsGood * getSaving(*best)))
       best = std::move(nest);

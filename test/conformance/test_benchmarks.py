@@ -226,11 +226,16 @@ BEFORE = json.loads((bounds.DATA / "before.json").read_text())
 TWICE_AS_WIDE = {"softmax_4096x32768": 2}
 
 
+def planned(name, scratch):
+    """The row of a full-size program in the table of bounds.py."""
+    bound = json.loads((bounds.DATA / "workloads.json").read_text())[name]
+    source = bounds.DATA / f"{name}.mlir"
+    return bounds.figures(bounds.plan(tool("spyre-compile"), source, ["-O2"], scratch), bound)
+
+
 @pytest.mark.parametrize("name", BEFORE)
 def test_no_plan_is_worse_than_before(name, tmp_path):
-    bound = json.loads((bounds.DATA / "workloads.json").read_text())[name]
-    planned = bounds.plan(tool("spyre-compile"), bounds.DATA / f"{name}.mlir", ["-O2"], tmp_path)
-    row = bounds.figures(planned, bound)
+    row = planned(name, tmp_path)
     time, traffic = BEFORE[name]
     factor = 1.035 * TWICE_AS_WIDE.get(name, 1)  # the figures have two or three digits
     assert row["time_ratio"] <= time * factor and row["traffic_ratio"] <= traffic * factor
@@ -242,6 +247,4 @@ TILED = ("attention_2048", "layernorm_4096x4096", "rmsnorm_4096x4096", "log_soft
 
 @pytest.mark.parametrize("name", TILED)
 def test_tiles_are_made(name, tmp_path):
-    bound = json.loads((bounds.DATA / "workloads.json").read_text())[name]
-    planned = bounds.plan(tool("spyre-compile"), bounds.DATA / f"{name}.mlir", ["-O2"], tmp_path)
-    assert bounds.figures(planned, bound)["time_ratio"] < 2
+    assert planned(name, tmp_path)["time_ratio"] < 2

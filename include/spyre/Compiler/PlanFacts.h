@@ -24,6 +24,9 @@ namespace spyre::compiler {
 /// an operation, in whole sticks, however many cores read it.
 void collectPlanFacts(mlir::func::FuncOp func, int64_t numLaunches, CompileStats &stats);
 
+/// The modelled time of one launch of the planned function \p func, without the rest.
+double getModelledTimeInNs(mlir::func::FuncOp func);
+
 } // namespace spyre::compiler
 
 #endif // SPYRE_COMPILER_PLANFACTS_H

@@ -68,8 +68,8 @@ template <> struct EnumNames<TailState> {
   static constexpr std::string_view kNames[] = {"zero", "neg_inf", "pos_inf", "finite", "unknown"};
 };
 
-/// Order of the elements within a stick. The orders behind the names are not
-/// public; a program must not depend on them.
+/// Order of the elements within a stick (docs/developer/numerics.md, "Arrangements").
+/// The emulator's casts keep the order; a program must not depend on any.
 enum class Arrangement : uint8_t { Standard, DL16ToFP32, FP32ToDL16, Exx2, QFP8Ch, QFP8Wt };
 
 template <> struct EnumNames<Arrangement> {

@@ -95,22 +95,17 @@ static void keepUnitDims(DeviceOpInterface op, sdsc::EmitOp &emit) {
     return emit.operands[i].access.results[logical].digits.empty() &&
            emit.operands[i].layout.shape[logical] == 1;
   };
-  llvm::SmallBitVector isNamed(emit.dims.size()), isElsewhere(emit.dims.size());
-  for (unsigned i = 0; i < emit.operands.size(); ++i)
+  llvm::SmallBitVector isElsewhere(emit.dims.size());
+  for (unsigned i = 0; matmul && i < emit.operands.size(); ++i)
     for (auto [logical, result] : llvm::enumerate(op.getMap(i).getResults()))
-      for (unsigned d = 0; d < emit.dims.size(); ++d) {
-        if (emit.dims[d].extent != 1 || !result.isFunctionOfDim(d))
-          continue;
-        if (isa<AffineDimExpr>(result) && isOnly(i, logical) && !(restickify && !isMoved(logical)))
-          isNamed.set(d);
-        else if (matmul)
+      for (unsigned d = 0; d < emit.dims.size(); ++d)
+        if (result.isFunctionOfDim(d) && !(isa<AffineDimExpr>(result) && isOnly(i, logical)))
           isElsewhere.set(d);
-      }
   for (unsigned i = 0; i < emit.operands.size(); ++i)
     for (auto [logical, result] : llvm::enumerate(op.getMap(i).getResults())) {
       auto dim = dyn_cast<AffineDimExpr>(result);
       if (!dim || (restickify && !isMoved(logical)) || !isOnly(i, logical) ||
-          !isNamed[dim.getPosition()] || isElsewhere[dim.getPosition()])
+          emit.dims[dim.getPosition()].extent != 1 || isElsewhere[dim.getPosition()])
         continue;
       emit.dims[dim.getPosition()].keepUnit = true;
       nameUnitDim(emit.operands[i], dim.getPosition(), logical);

@@ -108,7 +108,7 @@ unsigned TimeTiler::getValue(Value buffer) {
 
 bool TimeTiler::describe(DeviceOpInterface op) {
   const PlannedOp *planned = &model.describe(op);
-  if (!planned->error.empty() || !op.getLoopVariables().empty())
+  if (!planned->error.empty())
     return false;
   planning::TilingOp entry;
   unsigned numInputs = op.getInputs().size();
@@ -128,7 +128,7 @@ bool TimeTiler::describe(DeviceOpInterface op) {
   entry.numCores = planning::getNumCores(planned->splits);
   entry.needsDeviceMemory = isRestickify(op);
   entry.mayBeInPlace = !isMatmul(op) && !isReduction(op) && !isRestickify(op);
-  entry.isFixed |= static_cast<bool>(op->getAttr("gather")) || op.getExtents().empty();
+  entry.isFixed |= op.getGather().has_value() || op.getExtents().empty();
   if (isMatmul(op)) {
     entry.macs = 1;
     for (int64_t extent : op.getExtents())
