@@ -124,10 +124,10 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit) {
     const TilingOp &op = problem.ops[input.to];
     const TilingOperand &result = op.operands.back();
     const unsigned place = places[result.value];
-    if (!op.mayBeInPlace || bytesAt[place] != input.bytes || uses[place].front().op != input.to)
+    if (bytesAt[place] != input.bytes || uses[place].front().op != input.to)
       return false;
     return std::any_of(op.operands.begin(), op.operands.end() - 1, [&](const auto &operand) {
-      return operand.value == values[input.place] && operand.map.results == result.map.results;
+      return operand.value == values[input.place] && operand.mayBeReplaced;
     });
   };
   // What does not fit together leaves, the largest first.

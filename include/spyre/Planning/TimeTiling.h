@@ -39,6 +39,8 @@ struct TilingOperand {
   unsigned value = 0;
   layout::IndexMap map; ///< iteration space to logical coordinates
   bool isWrite = false;
+  /// The result may be written over this input.
+  bool mayBeReplaced = false;
 };
 
 struct TilingOp {
@@ -47,8 +49,6 @@ struct TilingOp {
   std::vector<TilingOperand> operands;
   /// Works in device memory whatever the plan (a restickify).
   bool needsDeviceMemory = false;
-  /// May write its result over an input that it reads by the same map.
-  bool mayBeInPlace = false;
   /// Takes no part in nests (it stands in a loop, or gathers).
   bool isFixed = false;
   int64_t macs = 0;     ///< multiply-accumulates

@@ -12,6 +12,7 @@
 
 #include "spyre/Dialect/Spyre/IR/DeviceOpSpec.h"
 #include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/BufferLiveness.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/Passes.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/PlanningModel.h"
 #include "spyre/Layout/TensorLayout.h"
@@ -114,7 +115,8 @@ bool TimeTiler::describe(DeviceOpInterface op) {
   unsigned numInputs = op.getInputs().size();
   for (unsigned i = 0; i <= numInputs; ++i) {
     Value value = i < numInputs ? op.getInputs()[i] : op.getDestination();
-    planning::TilingOperand operand{getValue(value), planned->accesses[i].map, i == numInputs};
+    planning::TilingOperand operand{getValue(value), planned->accesses[i].map, i == numInputs,
+                                    i < numInputs && canBeInPlace(op, i)};
     // Behind a view of other bits the dims are others.
     if (value != getRootBuffer(value)) {
       entry.isFixed = true;
@@ -127,7 +129,6 @@ bool TimeTiler::describe(DeviceOpInterface op) {
   entry.division = &planned->problem;
   entry.numCores = planning::getNumCores(planned->splits);
   entry.needsDeviceMemory = isRestickify(op);
-  entry.mayBeInPlace = !isMatmul(op) && !isReduction(op) && !isRestickify(op);
   entry.isFixed |= op.getGather().has_value() || op.getExtents().empty();
   if (isMatmul(op)) {
     entry.macs = 1;
