@@ -34,7 +34,7 @@ void Emitter::writeDescriptor() {
       break;
     }
   for (unsigned d = 0; d < out.dims.size(); ++d)
-    if (padding[d] != 0 && tensors.back().scale[d] == -2)
+    if (padding[d] != 0 && (tensors.back().scale[d] == -2 || op.isMasked))
       out.masks.push_back({out.dims[d].name, out.dims[d].size - padding[d], padding[d]});
 
   bool keepsStick = std::find(tensors.back().scale.begin(), tensors.back().scale.end(), -2) ==

@@ -69,6 +69,9 @@ struct EmitOp {
   /// Inputs, then the one output.
   std::vector<EmitOperand> operands;
   bool isReduction = false; ///< reductions and the matmul family
+  /// Lanes behind the end of the last stick read as the OpFunc's mask, also where the stick
+  /// dim is not reduced.
+  bool isMasked = false;
   /// Takes effect only where the rule says so (docs/formats/superdsc-rules.md, e.3).
   bool kFastCoreOrder = true;
 };

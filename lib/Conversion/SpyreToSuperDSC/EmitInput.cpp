@@ -217,6 +217,7 @@ FailureOr<sdsc::EmitOp> mlir::spyre::buildEmitOp(DeviceOpInterface op, ArrayRef<
   emit.isReduction = info.category == ::spyre::OpCategory::Reduction ||
                      info.category == ::spyre::OpCategory::Batchmatmul;
   emit.kFastCoreOrder = op.getKFast();
+  emit.isMasked = op->hasAttr(kMaskedAttr);
 
   // The maps' symbols are some of the loops around the op, in their order.
   unsigned numDims = op.getNumDims();

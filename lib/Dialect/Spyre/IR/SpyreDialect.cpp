@@ -35,6 +35,12 @@ LogicalResult SpyreDialect::verifyOperationAttribute(Operation *op, NamedAttribu
   if (attribute.getName() == kDeviceAttr && !isa<StringAttr>(attribute.getValue()))
     return op->emitOpError() << "attribute '" << kDeviceAttr
                              << "' must be the name of a device variant, a string";
+  if (attribute.getName() == kMaskedAttr) {
+    auto device = dyn_cast<DeviceOpInterface>(op);
+    if (!device || !device.getInfo().maskTail || !isa<UnitAttr>(attribute.getValue()))
+      return op->emitOpError() << "attribute '" << kMaskedAttr
+                               << "' is a unit of operations that take a mask";
+  }
   return success();
 }
 

@@ -82,6 +82,9 @@ inline constexpr llvm::StringLiteral kHostAttr = "spyre.host";
 inline constexpr llvm::StringLiteral kValueAttr = "spyre.value";
 /// Tail state at entry.
 inline constexpr llvm::StringLiteral kTailAttr = "spyre.tail";
+/// A unit, of an operation whose OpFunc takes a mask: what lies behind the end of its first
+/// input's last stick reads as the OpFunc's `maskTail`.
+inline constexpr llvm::StringLiteral kMaskedAttr = "spyre.masked";
 /// Module attribute: the device variant's name.
 inline constexpr llvm::StringLiteral kDeviceAttr = "spyre.device";
 

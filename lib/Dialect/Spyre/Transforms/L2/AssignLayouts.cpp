@@ -66,6 +66,9 @@ private:
   /// and the input of a reduction on those that it writes.
   LogicalResult repeatReduced(DeviceOpInterface op);
   void makeContractionTailsFit(DeviceOpInterface op, unsigned k);
+  /// Masks an operation that \p value is computed from element by element, so that
+  /// \p isEnough of its tail holds. False, with nothing changed, if there is none.
+  bool maskSource(Value value, function_ref<bool()> isEnough);
 
   /// The layout of the result of \p op with \p stick in the stick that it and all
   /// operations that update the result can write; nothing if there is none.
@@ -391,6 +394,41 @@ LogicalResult LayoutAssigner::repeatReduced(DeviceOpInterface op) {
   return success();
 }
 
+/// True if \p op reads its first input and writes its result along the same dim of the stick.
+static bool keepsLanes(DeviceOpInterface op) {
+  int64_t from = getStickDim(getLayout(op.getInputs()[0])),
+          to = getStickDim(getLayout(op.getResultTensor()));
+  return from >= 0 && to >= 0 &&
+         op.getInputMap(0).getResult(from) == op.getOutputMap().getResult(to);
+}
+
+bool LayoutAssigner::maskSource(Value value, function_ref<bool()> isEnough) {
+  TailAnalysis &tails = copies.getTails();
+  SmallVector<Operation *> chain;
+  while (auto op = value.getDefiningOp<DeviceOpInterface>()) {
+    const ::spyre::OpFuncInfo &info = op.getInfo();
+    // The mask is known of 16-bit lanes only (docs/formats/superdsc-rules.md).
+    if (info.stickRule != ::spyre::StickRule::Pointwise || op.getOutput() ||
+        getLayout(value).getFormat() != ::spyre::DataFormat::SEN169_FP16 || !keepsLanes(op))
+      return false;
+    chain.push_back(op);
+    // Nobody relies on a tail of which nothing is known.
+    if (info.maskTail && tails.get(value).lanes == ::spyre::TailState::Unknown) {
+      op->setAttr(kMaskedAttr, builder.getUnitAttr());
+      for (Operation *changed : llvm::reverse(chain))
+        tails.update(changed);
+      if (isEnough())
+        return true;
+      op->removeAttr(kMaskedAttr);
+      for (Operation *changed : llvm::reverse(chain))
+        tails.update(changed);
+      return false;
+    }
+    value = op.getInputs()[0];
+  }
+  return false;
+}
+
 /// The contraction dim \p k runs to the end of its last stick in both operands. Makes
 /// what is multiplied there zero times finite, and the memory for it.
 void LayoutAssigner::makeContractionTailsFit(DeviceOpInterface op, unsigned k) {
@@ -402,7 +440,8 @@ void LayoutAssigner::makeContractionTailsFit(DeviceOpInterface op, unsigned k) {
     return copies.getTails().getTail(op.getInputs()[input], op.getInputMap(input), k,
                                      op.getExtents());
   };
-  if (!::spyre::isTailSufficient(tail(0), op.getInfo().requiredTails[0]))
+  auto isEnough = [&] { return ::spyre::isTailSufficient(tail(0), op.getInfo().requiredTails[0]); };
+  if (!isEnough() && !maskSource(op.getInputs()[0], isEnough))
     makePart(op, 0, k, /*zeroTail=*/true);
   // Rows of zeros behind the second operand, unless it has them.
   for (auto [dim, result] : llvm::enumerate(op.getInputMap(1).getResults())) {

@@ -109,6 +109,8 @@ PaddingState TailStates::compute(DeviceOpInterface op) const {
       operand.tail = getTail(input, op.getInputMap(i), access.dim, ranges);
     else
       operand.tail = get(input).lanes;
+    if (i == 0 && op->hasAttr(kMaskedAttr))
+      operand.tail = *info.maskTail;
     operands.push_back(operand);
   }
   state.lanes = ::spyre::getProducedTail(info, operands);
