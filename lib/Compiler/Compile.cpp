@@ -80,9 +80,10 @@ public:
 
 private:
   LogicalResult parse(std::unique_ptr<llvm::MemoryBuffer> file);
-  /// \p finish: what is done to the parts before they are written as they are then.
+  /// \p finish: what is done to each part, by its number, before it is written as it is then;
+  /// where the stage has failed for it, it may still save it.
   LogicalResult runStage(StringRef name, function_ref<void(OpPassManager &)> build,
-                         function_ref<void()> finish = {});
+                         function_ref<LogicalResult(size_t part, bool hasPassed)> finish = {});
   LogicalResult dump(StringRef name);
   /// \p part as text; large constants elided if \p elide.
   static std::string print(ModuleOp part, bool elide);
@@ -274,7 +275,7 @@ LogicalResult Compilation::dump(StringRef name) {
 }
 
 LogicalResult Compilation::runStage(StringRef name, function_ref<void(OpPassManager &)> build,
-                                    function_ref<void()> finish) {
+                                    function_ref<LogicalResult(size_t, bool)> finish) {
   Clock::time_point start = Clock::now();
   PassManager pm(&context);
   if (options.configure && failed(options.configure(pm)))
@@ -283,15 +284,28 @@ LogicalResult Compilation::runStage(StringRef name, function_ref<void(OpPassMana
   // All bundles, whatever happens to one: all errors in one run.
   bool ok = true;
   failedParts.clear();
-  for (ModuleOp part : getParts())
-    if (failed(pm.run(part))) {
+  for (auto [i, part] : llvm::enumerate(getParts())) {
+    // Nothing is said of a part that is saved.
+    std::vector<Diagnostic> held;
+    std::optional<ScopedDiagnosticHandler> holder;
+    if (finish)
+      holder.emplace(&context, [&](Diagnostic &diagnostic) {
+        held.push_back(std::move(diagnostic));
+        return success();
+      });
+    bool hasPassed = succeeded(pm.run(part));
+    holder.reset();
+    bool isSaved = finish && succeeded(finish(i, hasPassed)) && !hasPassed;
+    if (!isSaved)
+      for (Diagnostic &diagnostic : held)
+        context.getDiagEngine().emit(std::move(diagnostic));
+    if (!hasPassed && !isSaved) {
       ok = false;
       failedParts.push_back(part);
     }
+  }
   if (!ok)
     return failure();
-  if (finish)
-    finish();
   stats.stages.emplace_back(name.str(), secondsSince(start));
   countStage(name, stats.stages.back().second);
   return dump(name);
@@ -436,16 +450,27 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
   isIdle = mayBeIdle && !computes();
   if (isIdle)
     return failure();
+  // Loops are not emitted as KTIR yet.
+  const bool hasChoice = options.optLevel >= 2 && level < 3 && options.target != "ktir";
+  SmallVector<OwningOpRef<ModuleOp>> unplanned, deferred;
+  if (hasChoice && level < 2)
+    for (OwningOpRef<ModuleOp> &bundle : graph.bundles)
+      deferred.push_back(::spyre::compiler::deferScaling(*bundle));
+  deferred.resize(graph.bundles.size());
   if (level < 3 && failed(runStage("l2", l2)))
     return failure();
-  SmallVector<OwningOpRef<ModuleOp>> unplanned;
-  // Loops are not emitted as KTIR yet.
-  if (options.optLevel >= 2 && level < 3 && options.target != "ktir")
+  if (hasChoice)
     for (OwningOpRef<ModuleOp> &bundle : graph.bundles)
       unplanned.push_back(bundle->clone());
-  auto choose = [&] {
-    for (auto [bundle, copy] : llvm::zip(graph.bundles, unplanned))
-      ::spyre::compiler::chooseTiledPlan(bundle, std::move(copy), lower);
+  auto choose = [&](size_t part, bool hasPassed) {
+    OwningOpRef<ModuleOp> &bundle = graph.bundles[part];
+    if (hasChoice)
+      hasPassed = succeeded(::spyre::compiler::chooseTiledPlan(bundle, std::move(unplanned[part]),
+                                                               /*isL1=*/false, hasPassed, lower));
+    if (deferred[part])
+      hasPassed = succeeded(::spyre::compiler::chooseTiledPlan(bundle, std::move(deferred[part]),
+                                                               /*isL1=*/true, hasPassed, lower));
+    return success(hasPassed);
   };
   if (failed(runStage("planned", l3, choose)))
     return failure();

@@ -43,6 +43,7 @@ void buildL1Stage(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreSplitDims());
   pm.addPass(mlir::createCanonicalizerPass());
   pm.addPass(mlir::createCSEPass());
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreSafeRows());
 }
 
 void buildL2Stage(OpPassManager &pm, const LowerOptions &options) {
@@ -55,6 +56,7 @@ void buildL3Stage(OpPassManager &pm, const LowerOptions &options, bool hasBuffer
   division.cores = options.cores != 0 ? options.cores : options.optLevel == 0 ? 1 : 0;
   division.search = options.optLevel >= 2;
   division.exhaustive = options.optLevel >= 3;
+  division.leaveUndivided = options.tileTime;
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreDivideWork(division));
   if (!hasBuffers)
     pm.addPass(mlir::spyre::createSpyreBufferize());
@@ -63,6 +65,7 @@ void buildL3Stage(OpPassManager &pm, const LowerOptions &options, bool hasBuffer
     tiles.cores = division.cores;
     pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreTileTime(tiles));
     // What tiles leave open.
+    division.leaveUndivided = false;
     pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreDivideWork(division));
   }
   mlir::spyre::SpyrePlaceBuffersOptions placement;

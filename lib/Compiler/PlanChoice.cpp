@@ -13,6 +13,7 @@
 
 #include "spyre/Compiler/PlanFacts.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
@@ -39,18 +40,33 @@ static bool isDividedByHand(ModuleOp module) {
       .wasInterrupted();
 }
 
-void chooseTiledPlan(OwningOpRef<ModuleOp> &planned, OwningOpRef<ModuleOp> unplanned,
-                     const LowerOptions &options) {
+OwningOpRef<ModuleOp> deferScaling(ModuleOp program) {
+  OwningOpRef<ModuleOp> deferred = program.clone();
+  PassManager pm(program.getContext());
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreDeferScaling());
+  OperationFingerPrint before(*deferred);
+  if (failed(pm.run(*deferred)) || OperationFingerPrint(*deferred) == before)
+    return {};
+  return deferred;
+}
+
+LogicalResult chooseTiledPlan(OwningOpRef<ModuleOp> &planned, OwningOpRef<ModuleOp> unplanned,
+                              bool isL1, bool isPlanned, const LowerOptions &options) {
   if (isDividedByHand(*unplanned))
-    return;
+    return success(isPlanned);
   LowerOptions tiling;
   tiling.copyOptionValuesFrom(options);
   tiling.tileTime = true;
-  PassManager pm(planned->getContext());
+  PassManager pm(unplanned->getContext());
+  if (isL1)
+    buildL2Stage(pm, tiling);
   buildL3Stage(pm, tiling);
-  ScopedDiagnosticHandler silence(planned->getContext(), [](Diagnostic &) { return success(); });
-  if (succeeded(pm.run(*unplanned)) && getTimeInNs(*unplanned) < getTimeInNs(*planned))
+  ScopedDiagnosticHandler silence(unplanned->getContext(), [](Diagnostic &) { return success(); });
+  if (failed(pm.run(*unplanned)))
+    return success(isPlanned);
+  if (!isPlanned || getTimeInNs(*unplanned) < getTimeInNs(*planned))
     planned = std::move(unplanned);
+  return success();
 }
 
 } // namespace spyre::compiler

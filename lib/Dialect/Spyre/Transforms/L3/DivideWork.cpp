@@ -84,7 +84,7 @@ private:
       divided.push_back(std::move(entry));
       return success();
     }
-    if (divideInTwo(entry, model, divided))
+    if (divideInTwo(entry, model, divided) || leaveUndivided)
       return success();
     return op->emitOpError() << "is not supported at this size: " << error->message;
   }

@@ -236,6 +236,76 @@ def SpyreFoldViews : Pass<"spyre-fold-views", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::spyre::SpyreDialect"];
 }
 
+def SpyreDeferScaling : Pass<"spyre-defer-scaling", "::mlir::func::FuncOp"> {
+  let summary = "Scale rows after a contraction instead of before";
+  let description = [{
+    Input: composites decomposed. Lowering: where the first operand of a contraction is
+    divided or multiplied by numbers that the contracted dim has no part in (the quotients
+    of a softmax), or set to zero by rows, this is done to the product, if that has half as
+    many elements or less. What is scaled must be at most 1 (exponentials of a softmax) and
+    16-bit floats other than bf16, so that the sums stay in the device's range; casts in
+    between stay before the contraction.
+
+    ```mlir
+    // spyre-opt --spyre-defer-scaling
+    !s = tensor<64x512xf16>
+    !r = tensor<64x1xf16>
+    func.func @f(%s: !s, %v: tensor<512x64xf16>) -> tensor<64x64xf16> {
+      %m = spyre.max (d0 = 64, d1 = 512) ins(%s[d0, d1]) -> [d0, 0] : !s -> !r
+      %t = spyre.sub (d0 = 64, d1 = 512) ins(%s[d0, d1], %m[d0, 0]) -> [d0, d1] : !s, !r -> !s
+      %e = spyre.exp (d0 = 64, d1 = 512) ins(%t[d0, d1]) -> [d0, d1] : !s -> !s
+      %l = spyre.sum (d0 = 64, d1 = 512) ins(%e[d0, d1]) -> [d0, 0] : !s -> !r
+      %p = spyre.realdiv (d0 = 64, d1 = 512) ins(%e[d0, d1], %l[d0, 0]) -> [d0, d1] : !s, !r -> !s
+      %o = spyre.batchmatmul (d0 = 64, d1 = 64, d2 = 512) ins(%p[d0, d2], %v[d2, d1]) -> [d0, d1] : !s, tensor<512x64xf16> -> tensor<64x64xf16>
+      return %o : tensor<64x64xf16>
+    }
+    // becomes
+    func.func @f(…) -> … {
+      …
+      %4 = spyre.batchmatmul (d0 = 64, d1 = 64, d2 = 512) ins(%2[d0, d2], %arg1[d2, d1]) -> [d0, d1] : …
+      %5 = spyre.realdiv (d0 = 64, d1 = 64) ins(%4[d0, d1], %3[d0, 0]) -> [d0, d1] : …
+      return %5 : …
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
+def SpyreSafeRows : Pass<"spyre-safe-rows", "::mlir::func::FuncOp"> {
+  let summary = "Softmaxes of rows that are masked altogether, without asking";
+  let description = [{
+    Input: composites decomposed, dead operations gone. Lowering: where zeros are chosen in
+    place of a softmax's quotients for rows whose scores are all -inf, the row's largest
+    score is kept finite and its sum at least 1 instead, which gives the same numbers.
+
+    ```mlir
+    // spyre-opt --spyre-safe-rows
+    !s = tensor<64x512xf16>
+    !r = tensor<64x1xf16>
+    func.func @f(%s: !s) -> !s {
+      %m = spyre.max (d0 = 64, d1 = 512) ins(%s[d0, d1]) -> [d0, 0] : !s -> !r
+      %t = spyre.sub (d0 = 64, d1 = 512) ins(%s[d0, d1], %m[d0, 0]) -> [d0, d1] : !s, !r -> !s
+      %e = spyre.exp (d0 = 64, d1 = 512) ins(%t[d0, d1]) -> [d0, d1] : !s -> !s
+      %l = spyre.sum (d0 = 64, d1 = 512) ins(%e[d0, d1]) -> [d0, 0] : !s -> !r
+      %p = spyre.realdiv (d0 = 64, d1 = 512) ins(%e[d0, d1], %l[d0, 0]) -> [d0, d1] : !s, !r -> !s
+      %n = spyre.constant dense<0xFC00> : tensor<f16> : tensor<f16>
+      %q = spyre.equal (d0 = 64, d1 = 512) ins(%s[d0, d1], %n[]) -> [d0, d1] : !s, tensor<f16> -> tensor<64x512xi1>
+      %a = spyre.min (d0 = 64, d1 = 512) ins(%q[d0, d1]) -> [d0, 0] : tensor<64x512xi1> -> tensor<64x1xi1>
+      %z = spyre.constant dense<0.0> : tensor<f16> : tensor<f16>
+      %w = spyre.where3 (d0 = 64, d1 = 512) ins(%a[d0, 0], %z[], %p[d0, d1]) -> [d0, d1] : tensor<64x1xi1>, tensor<f16>, !s -> !s
+      return %w : !s
+    }
+    // becomes
+    func.func @f(…) -> … {
+      %0 = spyre.max (d0 = 64, d1 = 512) ins(%arg0[d0, d1]) -> [d0, 0] : …
+      %1 = spyre.constant dense<-6.550400e+04> : …
+      %2 = spyre.maximum (d0 = 64, d1 = 1) ins(%0[d0, 0], %1[]) -> [d0, d1] : …
+      …
+      return %8 : …
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
 def SpyreSplitDims : Pass<"spyre-split-dims", "::mlir::func::FuncOp"> {
   let summary = "Split iteration dims and intermediate tensors until maps are simple";
   let description = [{

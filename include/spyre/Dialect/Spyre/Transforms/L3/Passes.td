@@ -29,7 +29,9 @@ def SpyreDivideWork : Pass<"spyre-divide-work", "::mlir::func::FuncOp"> {
 
     An operation without a legal division is cut in two along a dim whose extent has
     poor divisors (`spyre::planning::proposeCuts`), and both parts are divided; the
-    second writes what the first has left of the result.
+    second writes what the first has left of the result. Where that does not help either
+    the program is refused; with `leave-undivided` the operation stays as it is, for tiles
+    over time to make it smaller.
 
     ```mlir
     // spyre-opt --spyre-divide-work
@@ -48,7 +50,9 @@ def SpyreDivideWork : Pass<"spyre-divide-work", "::mlir::func::FuncOp"> {
   let options = [
     Option<"cores", "cores", "int64_t", "0", "Cores to use; 0: all of the device's">,
     Option<"search", "search", "bool", "true", "Search divisions of matmuls with the cost model">,
-    Option<"exhaustive", "exhaustive", "bool", "false", "Search divisions of all operations">];
+    Option<"exhaustive", "exhaustive", "bool", "false", "Search divisions of all operations">,
+    Option<"leaveUndivided", "leave-undivided", "bool", "false",
+           "Leave operations without a legal division as they are">];
 }
 
 def SpyreTileTime : Pass<"spyre-tile-time", "::mlir::func::FuncOp"> {

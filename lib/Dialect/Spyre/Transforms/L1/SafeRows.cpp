@@ -1,0 +1,123 @@
+//===- SafeRows.cpp - Softmaxes of rows that are masked altogether ----------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// PyTorch writes attention's softmax with zeros in place of the rows whose scores are all -inf:
+// it compares every score with -inf, asks each row whether all are, and chooses. The same rows
+// come out as zeros if the row's largest score is kept finite and its sum at least 1, which that
+// of every other row is: two operations on rows instead of four on scores.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Softmax.h"
+
+#include "spyre/Dialect/Spyre/IR/DeviceOpSpec.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Builders.h"
+#include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
+
+namespace mlir::spyre {
+#define GEN_PASS_DEF_SPYRESAFEROWS
+#include "spyre/Dialect/Spyre/Transforms/L1/Passes.h.inc"
+} // namespace mlir::spyre
+
+using namespace mlir;
+using namespace mlir::spyre;
+using ::spyre::OpFunc;
+
+/// What \p value is a cast of, or itself. Infinities, and only those, stay infinities.
+static Value skipCasts(Value value) {
+  while (DeviceOpInterface op = getProducer(value)) {
+    if (op.getInfo().stickRule != ::spyre::StickRule::Cast ||
+        op.getInputMap(0) != op.getOutputMap())
+      break;
+    value = op.getInputs()[0];
+  }
+  return value;
+}
+
+/// True if \p condition says of each row of \p softmax whether all its scores are -inf.
+static bool isMaskedAltogether(Value condition, Softmax softmax) {
+  DeviceOpInterface all = getProducer(skipCasts(condition));
+  if (!all || all.getInfo().combiner != ::spyre::Combiner::Minimum ||
+      all.getExtents() != softmax.largest.getExtents() ||
+      all.getInputMap(0) != softmax.largest.getInputMap(0) ||
+      all.getOutputMap() != softmax.largest.getOutputMap())
+    return false;
+  DeviceOpInterface equal = getProducer(all.getInputs()[0]);
+  if (!equal || equal.getOpFunc() != OpFunc::Equal ||
+      equal.getInputMap(0) != equal.getOutputMap() ||
+      skipCasts(equal.getInputs()[0]) != softmax.scores)
+    return false;
+  std::optional<double> number = getScalarConstant(equal.getInputs()[1]);
+  return number && std::isinf(*number) && *number < 0;
+}
+
+/// \p value of rows, at least \p least, for all that read it.
+static void keepAtLeast(Value value, double least) {
+  OpBuilder builder(value.getContext());
+  builder.setInsertionPointAfterValue(value);
+  RankedTensorType type = getTensorType(value);
+  Value number = buildScalar(builder, value.getLoc(), least, type.getElementType());
+  Value kept = buildPointwise(builder, value.getLoc(), OpFunc::Maximum, {value, number}, type);
+  value.replaceAllUsesExcept(kept, kept.getDefiningOp());
+}
+
+/// Makes \p choice, a where3, the quotients that it chooses, if it is such a choice.
+static void rewrite(DeviceOpInterface choice) {
+  DeviceOpInterface quotients = getProducer(choice.getInputs()[2]);
+  if (choice.getOutput() || getScalarConstant(choice.getInputs()[1]) != 0.0 || !quotients ||
+      quotients.getOpFunc() != OpFunc::Realdiv || !quotients.getResultTensor().hasOneUse() ||
+      choice.getInputMap(2) != choice.getOutputMap() ||
+      choice.getResultTensor().getType() != quotients.getResultTensor().getType())
+    return;
+  std::optional<Softmax> softmax = matchSoftmax(quotients.getInputs()[0]);
+  DeviceOpInterface sum = getProducer(quotients.getInputs()[1]);
+  // Nobody else sees the row's own maximum, the exponentials or their sum.
+  if (!softmax || !sum || sum.getInfo().combiner != ::spyre::Combiner::Add ||
+      sum.getOpFunc() != OpFunc::Sum || sum.getInputs()[0] != quotients.getInputs()[0] ||
+      sum.getOutputMap() != softmax->largest.getOutputMap() ||
+      sum.getInputMap(0) != softmax->largest.getInputMap(0) ||
+      quotients.getInputMap(0) != softmax->largest.getInputMap(0) ||
+      quotients.getInputMap(1) != sum.getOutputMap() ||
+      !softmax->largest.getResultTensor().hasOneUse() ||
+      !softmax->shifted.getResultTensor().hasOneUse() || !sum.getResultTensor().hasOneUse() ||
+      !llvm::hasNItems(softmax->exponentials.getResultTensor().getUses(), 2) ||
+      !isMaskedAltogether(choice.getInputs()[0], *softmax))
+    return;
+  auto element = dyn_cast<FloatType>(getTensorType(softmax->scores).getElementType());
+  if (!element)
+    return;
+  // The program's own lowest number.
+  keepAtLeast(softmax->largest.getResultTensor(),
+              -APFloat::getLargest(element.getFloatSemantics()).convertToDouble());
+  keepAtLeast(sum.getResultTensor(), 1.0);
+  choice.getResultTensor().replaceAllUsesWith(quotients.getResultTensor());
+  // And what asked.
+  SmallVector<Operation *> dead{choice};
+  while (!dead.empty()) {
+    Operation *op = dead.pop_back_val();
+    SmallVector<Value> operands(op->getOperands());
+    op->erase();
+    for (Value operand : operands)
+      if (Operation *source = operand.getDefiningOp();
+          source && source->use_empty() && !llvm::is_contained(dead, source))
+        dead.push_back(source);
+  }
+}
+
+namespace {
+struct SafeRowsPass : mlir::spyre::impl::SpyreSafeRowsBase<SafeRowsPass> {
+  void runOnOperation() override {
+    SmallVector<DeviceOpInterface> choices;
+    getOperation().walk([&](DeviceOpInterface op) {
+      if (op.getOpFunc() == OpFunc::Where3)
+        choices.push_back(op);
+    });
+    for (DeviceOpInterface op : choices)
+      rewrite(op);
+  }
+};
+} // namespace
