@@ -27,16 +27,6 @@ using namespace mlir::spyre;
 namespace planning = ::spyre::planning;
 namespace report = ::spyre::report;
 
-/// How often \p op runs.
-static int64_t getNumRuns(Operation *op) {
-  int64_t runs = 1;
-  for (auto loop = op->getParentOfType<scf::ForOp>(); loop;
-       loop = loop->getParentOfType<scf::ForOp>())
-    if (std::optional<int64_t> upper = getConstantIntValue(loop.getUpperBound()))
-      runs *= *upper;
-  return runs;
-}
-
 /// "model.mlir:12:8", without the folder: reports do not depend on where a file lies.
 static std::string getLocationText(Location loc) {
   std::string text;

@@ -31,15 +31,16 @@ static constexpr int64_t kVersion = 1;
 //===----------------------------------------------------------------------===//
 
 std::optional<Device> Device::lookup(std::string_view name) {
-  for (const Device &variant : {DeviceAccess::makeSpyre(), DeviceAccess::makeSpyre202606(),
-                                DeviceAccess::makeMock4(), DeviceAccess::makeMock32()})
+  for (const Device &variant :
+       {DeviceAccess::makeSpyre(), DeviceAccess::makeSpyre202606(), DeviceAccess::makeSpyre202608(),
+        DeviceAccess::makeMock4(), DeviceAccess::makeMock32()})
     if (variant.name == name)
       return variant;
   return std::nullopt;
 }
 
 std::vector<std::string_view> Device::getVariantNames() {
-  return {"spyre", "spyre-2026-06", "mock4", "mock32"};
+  return {"spyre", "spyre-2026-06", "spyre-2026-08", "mock4", "mock32"};
 }
 
 std::variant<Device, std::string> Device::resolve(std::string_view nameOrFile) {
@@ -73,6 +74,10 @@ public:
   void operator()(const char *key, int64_t &field) {
     known.insert(key);
     field = object.at(key).getInt();
+  }
+  void operator()(const char *key, bool &field) {
+    known.insert(key);
+    field = object.at(key).getBool();
   }
   void operator()(const char *key, double &field) {
     known.insert(key);
@@ -109,6 +114,7 @@ std::variant<Device, std::string> Device::fromJson(std::string_view text) {
   device.name = root.at("name").getString();
   FieldReader fields(root);
   DeviceAccess::visitFields(device, std::ref(fields));
+  DeviceAccess::visitFlags(device, std::ref(fields));
   json::Cursor ratesObject = root.at("rates");
   FieldReader rates(ratesObject);
   DeviceAccess::visitRates(device.rates, std::ref(rates));
@@ -133,6 +139,7 @@ std::string Device::toJson() const {
     writer.field("version", kVersion);
     writer.field("name", name);
     DeviceAccess::visitFields(*this, write);
+    DeviceAccess::visitFlags(*this, write);
     writer.key("rates");
     writer.beginObject();
     DeviceAccess::visitRates(rates, write);

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // One visitor over all fields with their names in a device file, so that
-// reading, writing and checking cannot disagree. Fields must be positive.
+// reading, writing and checking cannot disagree. Numbers must be positive.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,6 +39,11 @@ struct DeviceAccess {
     visit("array_columns", device.arrayColumns);
   }
 
+  /// The same for what the device does or does not.
+  template <typename D, typename Visitor> static void visitFlags(D &device, Visitor visit) {
+    visit("restickify_reads_lx", device.restickifyReadsLX);
+  }
+
   template <typename R, typename Visitor> static void visitRates(R &rates, Visitor visit) {
     visit("memory_bytes_per_ns", rates.memoryInBytesPerNs);
     visit("turnaround_ns_per_byte", rates.turnaroundInNsPerByte);
@@ -68,6 +73,7 @@ struct DeviceAccess {
   // The variants, in Variants.cpp.
   static Device makeSpyre();
   static Device makeSpyre202606();
+  static Device makeSpyre202608();
   static Device makeMock4();
   static Device makeMock32();
 };

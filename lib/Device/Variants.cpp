@@ -46,6 +46,8 @@ Device DeviceAccess::makeSpyre() {
   d.multicastReaders = 8;      // doc
   d.arrayRows = 8;             // doc
   d.arrayColumns = 8;          // doc
+  // Front end of September 2026 (its pull request 4153): where every core reads what it holds.
+  d.restickifyReadsLX = true;
 
   DeviceRates &r = d.rates; // all measured
   r.memoryInBytesPerNs = 150;
@@ -76,6 +78,14 @@ Device DeviceAccess::makeSpyre202606() {
   d.name = "spyre-2026-06";
   d.usableLXInBytes = 1677721;     // front end of June 2026: 0.8 of 2 MiB
   d.spanLimitInBytes = 256 * kMiB; // and its span check
+  d.restickifyReadsLX = false;
+  return d;
+}
+
+Device DeviceAccess::makeSpyre202608() {
+  Device d = makeSpyre();
+  d.name = "spyre-2026-08";
+  d.restickifyReadsLX = false; // gave wrong data in the front end of August 2026 (issue 3292)
   return d;
 }
 

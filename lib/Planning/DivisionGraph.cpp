@@ -52,7 +52,7 @@ void DivisionGraph::setValue(unsigned producer, const Value &value) {
   Operation &op = operations[producer];
   auto addUse = [&](const Operation &user, unsigned operand, bool isWrite) {
     op.value.uses.push_back(
-        {user.accesses[operand], isWrite, user.problem.kind == OperationKind::Restickify});
+        {user.accesses[operand], isWrite, needsDeviceMemory(device, user.problem.kind, isWrite)});
   };
   op.value.shape = value.shape;
   op.value.hasPaddedLayout = value.hasPaddedLayout;

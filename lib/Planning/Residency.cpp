@@ -16,6 +16,10 @@
 
 namespace spyre::planning {
 
+bool needsDeviceMemory(const Device &device, OperationKind kind, bool isWrite) {
+  return kind == OperationKind::Restickify && !isWrite && !device.getRestickifyReadsLX();
+}
+
 std::optional<ResidencyObstacle> findObstacle(const ResidencyValue &value) {
   if (value.isShared)
     return ResidencyObstacle{Obstacle::Shared};
@@ -85,7 +89,7 @@ std::string describe(const ResidencyObstacle &obstacle) {
   case Obstacle::Reinterpreted:
     return "it is read as elements of another width";
   case Obstacle::DeviceMemoryOnly:
-    return "a restickify works in device memory";
+    return "a restickify reads device memory";
   case Obstacle::Moves:
     return "a loop moves over it";
   case Obstacle::PartlyWritten:

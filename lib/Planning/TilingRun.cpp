@@ -16,6 +16,7 @@ namespace spyre::planning::tiling {
 void Run::add(unsigned number) {
   classes.clear();
   const TilingOp &op = facts.problem.ops[number];
+  hasProducts |= op.macs > 0;
   const std::vector<int64_t> &extents = Facts::getExtents(op);
   std::vector<bool> inResult(extents.size());
   for (unsigned i = 0; i < op.operands.size(); ++i) {
@@ -32,7 +33,7 @@ void Run::add(unsigned number) {
     for (unsigned r = 0; r < value.shape.size(); ++r) {
       const layout::IndexExpr &expr = operand.map.results[r];
       Node node = facts.valueNodes[operand.value] + r;
-      if (auto dim = getPlainDim(expr, extents, value.shape[r])) {
+      if (auto dim = getOuterDim(expr, extents, value.shape[r])) {
         parent[find(node)] = find(facts.opNodes[number] + *dim);
         if (operand.isWrite)
           inResult[*dim] = true;
@@ -55,64 +56,97 @@ const Run::Class &Run::getClass(Node root) {
   Class &made = known->second;
   if (!isNew)
     return made;
+  std::vector<std::pair<int64_t, int64_t>> dims; // extents and units
   for (unsigned op = first; op <= last; ++op) {
-    made.dims.push_back(getDim(op, root));
-    if (made.dims.back()) {
-      made.extent = Facts::getExtents(facts.problem.ops[op])[*made.dims.back()];
-      made.unit = std::lcm(made.unit, facts.problem.ops[op].units[*made.dims.back()]);
-    }
+    std::optional<unsigned> found;
+    bool isReducedHere = false, areSeveral = false;
+    const Node begin = facts.opNodes[op];
+    for (unsigned d = 0; d < Facts::getExtents(facts.problem.ops[op]).size(); ++d)
+      if (find(begin + d) == root) {
+        areSeveral |= found.has_value();
+        isReducedHere |= areSeveral || isReduced[begin + d];
+        found = d;
+      }
+    made.isReduced.push_back(isReducedHere);
+    // A contraction's partial sums go around the ring, in an order of cores of its own.
+    const bool isOnlyReduced = isReducedHere && !areSeveral && facts.problem.ops[op].macs == 0;
+    made.reducedDims.push_back(isOnlyReduced ? found : std::nullopt);
+    made.dims.push_back(isReducedHere ? std::nullopt : found);
+    if (!getSharedDim(made, op - first))
+      continue;
+    const int64_t extent = Facts::getExtents(facts.problem.ops[op])[*found];
+    made.extent = dims.empty() ? extent : std::gcd(made.extent, extent);
+    made.numOps += made.dims.back().has_value();
+    dims.emplace_back(extent, facts.problem.ops[op].units[*found]);
   }
   for (unsigned value : values) {
-    made.valueDims.push_back(getValueDim(value, root));
-    if (made.valueDims.back())
-      made.unit = std::lcm(made.unit, facts.problem.values[value].units[*made.valueDims.back()]);
+    std::optional<unsigned> found;
+    bool isMixedHere = false, isThere = false;
+    const Node begin = facts.valueNodes[value];
+    for (unsigned r = 0; r < facts.problem.values[value].shape.size(); ++r)
+      if (find(begin + r) == root) {
+        isMixedHere |= isThere || isMixed[begin + r];
+        isThere = true;
+        found = r;
+      }
+    made.isInValue.push_back(isThere);
+    made.valueDims.push_back(isMixedHere ? std::nullopt : found);
+    if (!made.valueDims.back())
+      continue;
+    made.extent = std::gcd(made.extent, facts.problem.values[value].shape[*found]);
+    dims.emplace_back(facts.problem.values[value].shape[*found],
+                      facts.problem.values[value].units[*found]);
+  }
+  for (auto [extent, unit] : dims) {
+    const int64_t size = extent / std::max<int64_t>(1, made.extent); // of one part
+    made.unit = std::lcm(made.unit, unit / std::gcd(unit, size));
   }
   return made;
 }
 
 bool Run::isTileable(Node root) {
-  for (unsigned op = first; op <= last; ++op)
-    if (!getDim(op, root))
+  const Class &tiled = getClass(root);
+  if (tiled.extent <= 1 || tiled.numOps * 2 < getLength())
+    return false;
+  // What stands before the loop: it reads nothing that the loop writes.
+  std::vector<bool> isWrittenInside(values.size());
+  for (unsigned op = first; op <= last; ++op) {
+    if (tiled.isReduced[op - first])
       return false;
-  // What the run writes is read, and written by others, in the same tile only.
-  for (unsigned i = 0; i < values.size(); ++i) {
-    bool isWritten = std::any_of(uses[i].begin(), uses[i].end(), [&](Use use) {
-      return facts.problem.ops[use.op].operands[use.operand].isWrite;
-    });
-    if (isWritten && uses[i].size() > 1 && !getValueDim(values[i], root))
-      return false;
+    for (const TilingOperand &operand : facts.problem.ops[op].operands) {
+      if (!tiled.dims[op - first] && isWrittenInside[places[operand.value]])
+        return false;
+      if (tiled.dims[op - first] && operand.isWrite)
+        isWrittenInside[places[operand.value]] = true;
+    }
   }
-  return getClass(root).extent > 1;
+  // What the loop writes is read, and written by others, in the same tile only.
+  for (unsigned i = 0; i < values.size(); ++i)
+    if (isWrittenInside[i] && uses[i].size() > 1 && !tiled.valueDims[i])
+      return false;
+  return true;
+}
+
+std::vector<Node> Run::getRoots() {
+  std::vector<Node> roots;
+  for (unsigned op = first; op <= last; ++op)
+    for (unsigned d = 0; d < Facts::getExtents(facts.problem.ops[op]).size(); ++d) {
+      Node root = find(facts.opNodes[op] + d);
+      if (std::find(roots.begin(), roots.end(), root) == roots.end())
+        roots.push_back(root);
+    }
+  return roots;
 }
 
 std::vector<Node> Run::getTileable() {
-  std::vector<Node> roots;
-  for (unsigned d = 0; d < Facts::getExtents(facts.problem.ops[first]).size(); ++d) {
-    Node root = find(facts.opNodes[first] + d);
-    if (std::find(roots.begin(), roots.end(), root) == roots.end() && isTileable(root))
-      roots.push_back(root);
-  }
+  std::vector<Node> roots = getRoots();
+  std::erase_if(roots, [&](Node root) { return !isTileable(root); });
   return roots;
 }
 
 std::vector<Node> Run::getShareable() {
-  std::vector<std::pair<Node, unsigned>> counts;
-  for (unsigned op = first; op <= last; ++op)
-    for (unsigned d = 0; d < Facts::getExtents(facts.problem.ops[op]).size(); ++d) {
-      Node root = find(facts.opNodes[op] + d);
-      if (getDim(op, root) != d)
-        continue;
-      auto known = std::find_if(counts.begin(), counts.end(),
-                                [&](const auto &entry) { return entry.first == root; });
-      if (known == counts.end())
-        counts.emplace_back(root, 1);
-      else
-        ++known->second;
-    }
-  std::vector<Node> roots;
-  for (auto [root, count] : counts)
-    if (count * 2 >= last - first + 1)
-      roots.push_back(root);
+  std::vector<Node> roots = getRoots();
+  std::erase_if(roots, [&](Node root) { return getClass(root).numOps * 2 < getLength(); });
   return roots;
 }
 

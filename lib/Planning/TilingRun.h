@@ -20,31 +20,57 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <unordered_map>
+#include <utility>
 
 namespace spyre::planning::tiling {
 
 /// A longer run is not looked at: what it would save, its parts save.
 inline constexpr unsigned kMaxRun = 512;
+/// Longer runs are tiled by one loop and shared along one dim.
+inline constexpr unsigned kMostOfTwoLoops = 32;
 
 using Node = unsigned;
 inline constexpr Node kNone = std::numeric_limits<Node>::max();
 
-/// Coordinate \p expr of an access over \p extents, if it is one dim, whole and from 0 on, of
-/// a logical dim of \p size.
-inline std::optional<unsigned> getPlainDim(const layout::IndexExpr &expr,
+/// The dim of an access over \p extents that counts equal parts of a logical dim of \p size, one
+/// after the other and from 0 on, where coordinate \p expr goes through all of it: one dim, or
+/// the outermost of several (heads of a hidden dim).
+inline std::optional<unsigned> getOuterDim(const layout::IndexExpr &expr,
                                            const std::vector<int64_t> &extents, int64_t size) {
-  if (expr.constant != 0 || expr.digits.size() != 1)
+  if (expr.constant != 0 || expr.digits.empty())
     return std::nullopt;
-  const layout::Digit &digit = expr.digits.front();
-  bool isPlain = digit.coefficient == 1 && digit.divisor == 1 && digit.modulus == 0 &&
-                 digit.input < extents.size() && extents[digit.input] == size;
-  return isPlain ? std::optional(digit.input) : std::nullopt;
+  std::vector<layout::Digit> digits = expr.digits;
+  std::sort(digits.begin(), digits.end(),
+            [](const auto &a, const auto &b) { return a.coefficient < b.coefficient; });
+  int64_t reach = 1;
+  for (const layout::Digit &digit : digits) {
+    if (digit.coefficient != reach || digit.divisor != 1 || digit.modulus != 0 ||
+        digit.input >= extents.size())
+      return std::nullopt;
+    reach *= extents[digit.input];
+  }
+  return reach == size ? std::optional(digits.back().input) : std::nullopt;
 }
 
 /// True if the only element along a logical dim is meant.
 inline bool isUnit(const layout::IndexExpr &expr, int64_t size) {
   return size == 1 && expr.constant == 0 && expr.digits.empty();
 }
+
+/// A value in the scratchpad of a core from one position in the order of execution to another.
+struct Resident {
+  unsigned id = 0;
+  unsigned from = 0, to = 0;
+  double bytes = 0;
+  double savedInBytes = 0; ///< of traffic
+  /// Where the operation at `to` may write its result over it, that result's id.
+  std::optional<unsigned> replacedBy;
+};
+
+/// Drops of \p residents, at \p numPositions positions, what does not fit into \p capacity
+/// together, that which saves least first. True: nothing was dropped.
+bool fit(std::vector<Resident> &residents, size_t numPositions, double capacity);
 
 /// A use of a value by an operation of the run.
 struct Use {
@@ -66,14 +92,17 @@ struct Facts {
       lastUse.push_back(0);
     }
     numNodes = count;
+    numUses.resize(problem.values.size());
     for (unsigned i = 0; i < problem.ops.size(); ++i) {
       bytes.emplace_back();
       for (const TilingOperand &operand : problem.ops[i].operands) {
         bytes.back().push_back(countBytes(operand));
         firstUse[operand.value] = std::min(firstUse[operand.value], i);
         lastUse[operand.value] = std::max(lastUse[operand.value], i);
+        ++numUses[operand.value];
       }
     }
+    computeUntiled();
   }
 
   static const std::vector<int64_t> &getExtents(const TilingOp &op) {
@@ -96,11 +125,43 @@ struct Facts {
     return bytes;
   }
 
+  /// The time of one tile of operation \p op, whose dims are \p tiles times smaller, with the
+  /// operands of \p inLX (a bit each) in the scratchpads. \p splits: empty for a division of
+  /// its own. Infinite if no such division is legal; \p reachesAll: it has to be so with all
+  /// operands in device memory.
+  double getCostInNs(unsigned op, const std::vector<std::pair<unsigned, int64_t>> &tiles,
+                     const Splits &splits, uint64_t inLX, bool reachesAll) const;
+
+  /// Whether cores can reach what they copy of \p tile, of which loops make \p numTrips tiles.
+  bool canCopy(const NestTile &tile, const std::vector<int64_t> &numTrips) const;
+  /// What operations \p first .. \p last take untiled, in ns.
+  double getUntiledInNs(unsigned first, unsigned last) const {
+    return untiledInNs[last + 1] - untiledInNs[first];
+  }
+
   const TilingProblem &problem;
   std::vector<Node> opNodes, valueNodes;
   std::vector<unsigned> firstUse, lastUse;
   std::vector<std::vector<double>> bytes; ///< of each operand of each operation
   Node numNodes = 0;
+  std::vector<unsigned> numUses; ///< of each value
+  std::vector<bool> isResident;  ///< each value, untiled
+
+private:
+  /// Finds the values that are resident untiled and the times of operations.
+  void computeUntiled();
+  std::vector<double> untiledInNs; ///< of the operations before each
+
+  struct Hash {
+    size_t operator()(const std::vector<int64_t> &key) const {
+      uint64_t hash = 0xcbf29ce484222325;
+      for (int64_t part : key)
+        hash = (hash ^ static_cast<uint64_t>(part)) * 0x100000001b3;
+      return static_cast<size_t>(hash ^ hash >> 29);
+    }
+  };
+  mutable std::unordered_map<std::vector<int64_t>, double, Hash> costs;
+  mutable std::vector<int64_t> key; ///< of the last question
 };
 
 /// Operations first .. last, and which of their dims are the same.
@@ -123,36 +184,17 @@ public:
     return true;
   }
 
-  /// Classes of dims of which every operation has one that may be tiled.
+  /// Classes of dims that a loop may tile: at least half of the operations have one, and what
+  /// the others do can be done before the loop.
   std::vector<Node> getTileable();
   /// Classes that cores may share in at least half of the operations.
   std::vector<Node> getShareable();
 
-  /// The dim of \p op in the class \p root, if it has one, in its result.
-  std::optional<unsigned> getDim(unsigned op, Node root) {
-    std::optional<unsigned> found;
-    for (unsigned d = 0; d < Facts::getExtents(facts.problem.ops[op]).size(); ++d)
-      if (find(facts.opNodes[op] + d) == root) {
-        if (found || isReduced[facts.opNodes[op] + d])
-          return std::nullopt;
-        found = d;
-      }
-    return found;
-  }
-  /// The logical dim of \p value in the class, if it is read and written by plain dims only.
-  std::optional<unsigned> getValueDim(unsigned value, Node root) {
-    std::optional<unsigned> found;
-    for (unsigned r = 0; r < facts.problem.values[value].shape.size(); ++r)
-      if (find(facts.valueNodes[value] + r) == root) {
-        if (found || isMixed[facts.valueNodes[value] + r])
-          return std::nullopt;
-        found = r;
-      }
-    return found;
-  }
-
-  /// The best nest of the run, if one is worth it.
-  std::optional<Nest> findBest();
+  /// The best nest of at most one or just two loops, if one is worth it and may save
+  /// \p leastSaving.
+  std::optional<Nest> findBest(unsigned numLoops, double leastSaving);
+  /// No nest saves more.
+  double getMostSavingInNs() const { return facts.getUntiledInNs(first, last) - getLeastInNs(); }
 
 private:
   void add(unsigned op);
@@ -161,32 +203,74 @@ private:
       node = parent[node] = parent[parent[node]];
     return node;
   }
-  bool isTileable(Node root);
 
+  /// What a class of dims is in the run as it is now.
+  struct Class {
+    std::vector<std::optional<unsigned>> dims; ///< of each operation, in its result
+    std::vector<bool> isReduced;               ///< by each operation, or several dims of it
+    /// The only dim of each operation, if it is reduced.
+    std::vector<std::optional<unsigned>> reducedDims;
+    /// The logical dim of each of `values`, if it is read and written by plain dims only.
+    std::vector<std::optional<unsigned>> valueDims;
+    std::vector<bool> isInValue; ///< whether each of `values` has such a dim at all
+    /// Parts that all its dims can be cut into alike; how many of them have to stay together.
+    int64_t extent = 1, unit = 1;
+    unsigned numOps = 0; ///< that have a dim
+  };
+  const Class &getClass(Node root);
+  /// The dim of operation \p op that cores may share along \p shared: also a reduced one, whose
+  /// sums they put together.
+  static std::optional<unsigned> getSharedDim(const Class &shared, unsigned op) {
+    return shared.dims[op] ? shared.dims[op] : shared.reducedDims[op];
+  }
+  bool isTileable(Node root);
+  /// The classes of the run's operations, in order of appearance.
+  std::vector<Node> getRoots();
+
+  /// Classes stay where they are as long as the run does.
   struct Loop {
-    Node tiled = kNone;
+    const Class *tiled = nullptr;
     int64_t numTrips = 1;
   };
-  struct Candidate {
-    std::vector<Loop> loops; ///< of several tiles each
-    Node shared = kNone;
-    bool movesTiles = false; ///< loads and stores tiles
+  struct Share {
+    const Class *shared = nullptr;
+    int64_t numSlices = 1;
   };
-  /// The traffic and products of \p candidate in time. \p allFit: nothing that could stay in LX
-  /// had to leave it for its size.
-  double evaluate(const Candidate &candidate, Nest &nest, bool &allFit);
+  struct Candidate {
+    std::vector<Loop> loops; ///< of several tiles each, outermost first
+    std::vector<Share> cores;
+    /// Operands of products are loaded also where one operation reads them once: a product
+    /// reads device memory again for each part of a large result.
+    bool loadsFactors = false;
+  };
+  /// A value that a candidate would keep.
+  struct Kept {
+    unsigned place;
+    NestTile tile;
+    unsigned from, to;       ///< positions in the order of the nest
+    double bytes;            ///< in the scratchpad of a core
+    double savedInBytes = 0; ///< of traffic
+  };
+  /// The time of \p candidate, which \p nest becomes. \p allFit: nothing that could stay in LX
+  /// had to leave it for its size. Infinite if it is not legal, or cannot take less than
+  /// \p limitInNs.
+  double evaluate(const Candidate &candidate, double limitInNs, Nest &nest, bool &allFit);
+  /// What no plan of \p candidate falls below: its operations with all operands in the
+  /// scratchpads. Infinite if it is not legal, or too few cores would work.
+  double getLeastOf(const Candidate &candidate);
+  /// Depths, dims and work slices of the operations.
+  void placeOps(const Candidate &candidate, Nest &nest);
+  /// The values that may stay, in the order of first use.
+  std::vector<Kept> findKept(const Candidate &candidate, const Nest &nest,
+                             const std::vector<unsigned> &positions);
+  /// Drops of \p kept what does not fit. True: nothing.
+  bool fitKept(std::vector<Kept> &kept, const Nest &nest, const std::vector<unsigned> &positions);
   /// What no nest of the run falls below: each value from outside is read once, each that
   /// leaves is written once.
   double getLeastInNs() const;
-  /// True if every operation of \p nest can be divided as it says.
-  bool isLegal(const Nest &nest) const;
-  /// What a class of dims is in the run as it is now.
-  struct Class {
-    std::vector<std::optional<unsigned>> dims;      ///< of each operation
-    std::vector<std::optional<unsigned>> valueDims; ///< of each of `values`
-    int64_t extent = 1, unit = 1;
-  };
-  const Class &getClass(Node root);
+  /// Ways to share the tiles of \p loops among the cores.
+  std::vector<std::vector<Share>> getShares(const std::vector<Loop> &loops,
+                                            const std::vector<Node> &shareable);
 
   const Facts &facts;
   unsigned first, last;
@@ -197,7 +281,10 @@ private:
   std::vector<std::vector<Use>> uses; ///< of each of `values`
   std::vector<bool> touchesAll;       ///< of each of `values`: each use touches all of it
   std::map<Node, Class> classes;      ///< of the run as it is
-  std::vector<unsigned> places;       ///< of every value of the problem in `values`, or kNone
+  bool hasProducts = false;
+  std::vector<std::pair<unsigned, int64_t>> tiles; ///< of one operation, while it is judged
+  Splits splits;                                   ///< the same
+  std::vector<unsigned> places; ///< of every value of the problem in `values`, or kNone
 };
 
 } // namespace spyre::planning::tiling

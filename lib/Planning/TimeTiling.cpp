@@ -16,6 +16,7 @@
 
 #include "TilingRun.h"
 
+#include <cmath>
 #include <utility>
 
 namespace spyre::planning {
@@ -29,217 +30,16 @@ static constexpr double kNoBetter = 1.02;
 static constexpr unsigned kLookahead = 3;
 /// More tiles than that start more than they compute.
 static constexpr int64_t kMostTiles = 1 << 16;
-/// Of more pairs of numbers of tiles, the outer loop only takes one unit at a time.
-static constexpr size_t kMostPairs = 256;
-/// Longer runs are tiled by one loop.
-static constexpr unsigned kMostOfTwoLoops = 32;
+/// Numbers of tiles of each of two loops that are tried.
+static constexpr size_t kMostCounts = 7;
+/// Runs from one operation on that are tried with two loops.
+static constexpr size_t kMostOfRuns = 4;
 /// Savings that differ by less are the same.
 static constexpr double kAsGood = 0.999;
 /// A nest has to be better than the same operations untiled by this factor: rates are rough.
 static constexpr double kWorthwhile = 0.97;
 
 namespace tiling {
-
-double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit) {
-  const TilingProblem &problem = facts.problem;
-  // Slices that cores get of the shared dim of one tile.
-  const Class &shared = getClass(candidate.shared);
-  std::vector<const Class *> tiled;
-  int64_t extent = shared.extent, trips = 1;
-  for (const Loop &loop : candidate.loops) {
-    tiled.push_back(&getClass(loop.tiled));
-    trips *= loop.numTrips;
-    if (candidate.shared == loop.tiled)
-      extent /= loop.numTrips;
-  }
-  int64_t units = extent / std::max<int64_t>(1, shared.unit);
-  int64_t cores = 1;
-  for (int64_t n = 2; n <= problem.numCores; ++n)
-    if (units % n == 0)
-      cores = n;
-  nest = {};
-  nest.first = first;
-  nest.last = last;
-  nest.numCores = cores;
-  for (const Loop &loop : candidate.loops)
-    nest.loops.push_back({{}, loop.numTrips});
-  double productsInNs = 0;
-  for (unsigned op = first; op <= last; ++op) {
-    for (size_t i = 0; i < tiled.size(); ++i)
-      nest.loops[i].dims.push_back(*tiled[i]->dims[op - first]);
-    std::optional<unsigned> dim = shared.dims[op - first];
-    nest.coreDims.push_back(cores > 1 ? dim : std::nullopt);
-    productsInNs +=
-        double(problem.ops[op].macs) / (problem.macsPerNs * double(dim ? cores : problem.numCores));
-  }
-
-  struct Kept {
-    unsigned place;
-    NestTile tile;
-    unsigned from, to;
-    double bytes; ///< in the scratchpad of a core
-  };
-  std::vector<Kept> kept;
-  for (unsigned place = 0; place < values.size(); ++place) {
-    unsigned number = values[place];
-    const TilingValue &value = problem.values[number];
-    unsigned writes = 0;
-    bool isPossible = value.mayStay;
-    for (Use use : uses[place]) {
-      writes += problem.ops[use.op].operands[use.operand].isWrite;
-      isPossible &=
-          !problem.ops[use.op].needsDeviceMemory && nest.coreDims[use.op - first].has_value();
-    }
-    std::vector<unsigned> tiledDims;
-    for (const Class *loop : tiled)
-      if (loop->valueDims[place])
-        tiledDims.push_back(*loop->valueDims[place]);
-    std::optional<unsigned> sharedDim = shared.valueDims[place];
-    if (!isPossible || !sharedDim || tiledDims.size() != candidate.loops.size() ||
-        !touchesAll[place])
-      continue;
-    bool isWrittenFirst =
-        writes == 1 &&
-        problem.ops[uses[place].front().op].operands[uses[place].front().operand].isWrite;
-    // Without tiles an internal value may stay as long as it is used, beyond the run as well,
-    // and may have come that way.
-    bool isWhole = trips == 1 && value.isInternal;
-    bool isInside = value.isInternal && facts.firstUse[number] >= first &&
-                    (isWhole || facts.lastUse[number] <= last) && isWrittenFirst;
-    NestTile tile{number, std::move(tiledDims), *sharedDim};
-    bool isReused = !isInside && !isWhole && uses[place].size() > 1;
-    tile.isLoaded = isReused && writes == 0;
-    tile.isStored = isReused && isWrittenFirst;
-    if (!isInside && (!candidate.movesTiles || !(tile.isLoaded || tile.isStored)))
-      continue;
-    kept.push_back({place, tile, tile.isLoaded ? first : uses[place].front().op,
-                    uses[place].back().op,
-                    double(value.sizeInBytes) / double(trips) / double(cores)});
-  }
-  std::vector<double> bytesAt(values.size()); // of what is kept
-  for (const Kept &entry : kept)
-    bytesAt[entry.place] = entry.bytes;
-  // Whether the operation that reads \p input last may write its result there.
-  auto isReplaced = [&](const Kept &input) {
-    const TilingOp &op = problem.ops[input.to];
-    const TilingOperand &result = op.operands.back();
-    const unsigned place = places[result.value];
-    if (bytesAt[place] != input.bytes || uses[place].front().op != input.to)
-      return false;
-    return std::any_of(op.operands.begin(), op.operands.end() - 1, [&](const auto &operand) {
-      return operand.value == values[input.place] && operand.mayBeReplaced;
-    });
-  };
-  // What does not fit together leaves, the largest first.
-  allFit = true;
-  while (true) {
-    // What is live at each operation, from what begins and ends there. A result takes the
-    // place of an input that ends with it.
-    std::vector<double> change(last - first + 2);
-    for (const Kept &entry : kept) {
-      change[entry.from - first] += entry.bytes;
-      change[entry.to - first + (isReplaced(entry) ? 0 : 1)] -= entry.bytes;
-    }
-    double most = 0, live = 0;
-    unsigned at = first;
-    for (unsigned op = first; op <= last; ++op) {
-      live += change[op - first];
-      if (live > most) {
-        most = live;
-        at = op;
-      }
-    }
-    if (most <= double(problem.scratchpadInBytes))
-      break;
-    allFit = false;
-    auto largest = kept.end();
-    for (auto entry = kept.begin(); entry != kept.end(); ++entry)
-      if (entry->from <= at && at <= entry->to &&
-          (largest == kept.end() || entry->bytes > largest->bytes))
-        largest = entry;
-    bytesAt[largest->place] = 0;
-    kept.erase(largest);
-  }
-
-  double bytes = 0;
-  std::vector<bool> isKept(values.size());
-  for (const Kept &entry : kept) {
-    isKept[entry.place] = true;
-    const TilingValue &value = problem.values[entry.tile.value];
-    if (entry.tile.isLoaded || entry.tile.isStored)
-      bytes += double(value.sizeInBytes);
-    // A whole value keeps its buffer.
-    if (trips > 1 || entry.tile.isLoaded || entry.tile.isStored)
-      nest.tiles.push_back(entry.tile);
-  }
-  for (unsigned place = 0; place < values.size(); ++place) {
-    if (isKept[place])
-      continue;
-    for (Use use : uses[place]) {
-      const layout::IndexMap &map = facts.getMap(use);
-      double moved = facts.getBytes(use);
-      // Read again by each loop that does not advance it.
-      for (const NestLoop &loop : nest.loops)
-        if (std::none_of(map.results.begin(), map.results.end(), [&](const auto &expr) {
-              return layout::dependsOn(expr, loop.dims[use.op - first]);
-            }))
-          moved *= double(loop.numTrips);
-      bytes += moved;
-    }
-  }
-  return bytes / problem.memoryInBytesPerNs + productsInNs;
-}
-
-double Run::getLeastInNs() const {
-  double bytes = 0, macs = 0;
-  for (unsigned place = 0; place < values.size(); ++place) {
-    unsigned number = values[place];
-    bool isInside = facts.problem.values[number].isInternal && facts.firstUse[number] >= first &&
-                    facts.lastUse[number] <= last;
-    double most = 0;
-    for (Use use : uses[place])
-      most = std::max(most, facts.getBytes(use));
-    bytes += isInside ? 0 : most;
-  }
-  for (unsigned op = first; op <= last; ++op)
-    macs += double(facts.problem.ops[op].macs);
-  return bytes / facts.problem.memoryInBytesPerNs +
-         macs / (facts.problem.macsPerNs * double(facts.problem.numCores));
-}
-
-bool Run::isLegal(const Nest &nest) const {
-  for (unsigned number = first; number <= last; ++number) {
-    const TilingOp &op = facts.problem.ops[number];
-    // Rates do not tell what idle cores cost.
-    if (nest.coreDims[number - first] && nest.numCores * 2 < op.numCores)
-      return false;
-    if (!op.division)
-      continue;
-    DivisionProblem division = *op.division;
-    for (const NestLoop &loop : nest.loops)
-      division.dims[loop.dims[number - first]].extent /= loop.numTrips;
-    for (size_t i = 0; i < division.operands.size(); ++i) {
-      for (const NestLoop &loop : nest.loops) {
-        unsigned dim = loop.dims[number - first];
-        division.operands[i].deviceCoordinates.extents[dim] = division.dims[dim].extent;
-      }
-      // A value as a whole may end up in device memory after all.
-      division.operands[i].isInDeviceMemory =
-          nest.loops.empty() ||
-          std::none_of(nest.tiles.begin(), nest.tiles.end(),
-                       [&](const NestTile &tile) { return tile.value == op.operands[i].value; });
-    }
-    if (std::optional<unsigned> shared = nest.coreDims[number - first]) {
-      Splits splits(division.dims.size(), 1);
-      splits[*shared] = nest.numCores;
-      if (!verify(division, splits).empty())
-        return false;
-    } else if (std::holds_alternative<DivisionError>(divide(division, {}))) {
-      return false;
-    }
-  }
-  return true;
-}
 
 /// Into how many tiles of whole units a dim of \p extent can be cut, rising.
 static std::vector<int64_t> getTileCounts(int64_t extent, int64_t unit) {
@@ -259,57 +59,76 @@ static std::vector<int64_t> getTileCounts(int64_t extent, int64_t unit) {
   return counts;
 }
 
-std::optional<Nest> Run::findBest() {
+/// Of \p counts, which rise, at most \p most: the ends, and steps of about the same factor.
+static std::vector<int64_t> thin(const std::vector<int64_t> &counts, size_t most) {
+  if (counts.size() <= most)
+    return counts;
+  std::vector<int64_t> few;
+  const double factor =
+      std::pow(double(counts.back()) / double(counts.front()), 1 / double(most - 1));
+  double next = double(counts.front());
+  for (int64_t count : counts)
+    if (double(count) >= next * (1 - 1e-9)) {
+      few.push_back(count);
+      next = double(count) * factor;
+    }
+  if (few.back() != counts.back())
+    few.push_back(counts.back());
+  return few;
+}
+
+std::optional<Nest> Run::findBest(unsigned numLoops, double leastSaving) {
   std::vector<Node> shareable = getShareable();
   Nest nest;
   bool allFit = true;
-  double untiledInNs = std::numeric_limits<double>::infinity();
-  for (Node shared : shareable)
-    untiledInNs = std::min(untiledInNs, evaluate({{}, shared, false}, nest, allFit));
+  const double untiledInNs = facts.getUntiledInNs(first, last), leastInNs = getLeastInNs();
+  if (untiledInNs - leastInNs < leastSaving)
+    return std::nullopt;
   std::optional<Nest> best;
   // Takes the candidate if it is the best so far; true if smaller tiles cannot be better.
   auto consider = [&](const Candidate &candidate) {
-    double ns = evaluate(candidate, nest, allFit);
-    if (best && ns >= best->tiledInNs)
-      return allFit;
-    if (!isLegal(nest))
-      return false; // smaller tiles reach less far
-    best = nest;
-    best->tiledInNs = ns;
-    best->untiledInNs = untiledInNs;
+    const double limit = best ? best->tiledInNs : untiledInNs - leastSaving;
+    double ns = evaluate(candidate, limit, nest, allFit);
+    if (ns < limit) {
+      best = nest;
+      best->tiledInNs = ns;
+      best->untiledInNs = untiledInNs;
+    }
     return allFit; // more tiles read more often what does not advance
   };
-  const double leastInNs = getLeastInNs();
+  // The same loops for each way to share their tiles. True if smaller tiles cannot be better.
+  auto considerShares = [&](const std::vector<Loop> &loops) {
+    bool isLast = true;
+    for (const std::vector<Share> &cores : getShares(loops, shareable)) {
+      isLast &= consider({loops, cores});
+      if (hasProducts)
+        consider({loops, cores, true});
+    }
+    return isLast;
+  };
   std::vector<Node> tileable = getTileable();
   std::vector<std::vector<int64_t>> counts; // of tiles, for each of these
-  for (Node tiled : tileable)
+  for (Node tiled : tileable) {
     counts.push_back(getTileCounts(getClass(tiled).extent, getClass(tiled).unit));
-  for (Node shared : shareable) {
-    if (consider({{}, shared, true}))
-      continue;
+    if (numLoops == 2)
+      counts.back() = thin(counts.back(), kMostCounts);
+  }
+  if (numLoops == 1 && !considerShares({})) {
     for (size_t i = 0; i < tileable.size(); ++i)
       for (int64_t trips : counts[i])
-        if (consider({{{tileable[i], trips}}, shared, true}))
+        if (considerShares({{&getClass(tileable[i]), trips}}))
           break;
-    if (getLength() > kMostOfTwoLoops || (best && best->tiledInNs <= kNoBetter * leastInNs))
-      continue;
-    for (size_t i = 0; i < tileable.size(); ++i)
-      for (size_t j = i + 1; j < tileable.size(); ++j) {
-        bool areMany = counts[i].size() * counts[j].size() > kMostPairs;
-        for (int64_t outer : counts[i]) {
-          if (areMany && outer != counts[i].back())
-            continue;
-          for (int64_t inner : counts[j])
-            if (consider({{{tileable[i], outer}, {tileable[j], inner}}, shared, true}))
-              break;
-        }
-      }
   }
-  bool isNest = best && best->tiledInNs < kWorthwhile * untiledInNs &&
-                (!best->loops.empty() ||
-                 std::any_of(
-                     best->tiles.begin(), best->tiles.end(),
-                     [](const NestTile &tile) { return tile.isLoaded || tile.isStored; }));
+  for (size_t i = 0; i < tileable.size() && numLoops == 2; ++i)
+    for (size_t j = 0; j < tileable.size(); ++j) {
+      if (i == j || (best && best->tiledInNs <= kNoBetter * leastInNs))
+        continue;
+      for (int64_t outer : counts[i])
+        for (int64_t inner : counts[j])
+          if (considerShares({{&getClass(tileable[i]), outer}, {&getClass(tileable[j]), inner}}))
+            break;
+    }
+  bool isNest = best && best->tiledInNs < kWorthwhile * untiledInNs;
   return isNest ? best : std::nullopt;
 }
 
@@ -323,7 +142,16 @@ static std::optional<Nest> findNest(const tiling::Facts &facts, unsigned first) 
   std::optional<Nest> best;
   if (facts.problem.ops[first].isFixed)
     return best;
+  // Of runs that save the same the longest (what follows would have to be read again), of nests
+  // of one run that with fewer loops.
+  auto take = [&](std::optional<Nest> nest) {
+    if (nest && (!best || getSaving(*nest) > getSaving(*best) / kAsGood ||
+                 (getSaving(*nest) >= kAsGood * getSaving(*best) && nest->last > best->last)))
+      best = std::move(nest);
+  };
+  auto getLeastSaving = [&] { return best ? kAsGood * getSaving(*best) : 0; };
   tiling::Run run(facts, first);
+  std::vector<tiling::Run> runs; // that are not too long for two loops
   for (size_t numTileable = run.getTileable().size(); numTileable > 0;) {
     // A longer run is tried before it is known to be one; where fewer dims are left, the
     // shorter is the last of its kind.
@@ -333,11 +161,18 @@ static std::optional<Nest> findNest(const tiling::Facts &facts, unsigned first) 
     unsigned length = shorter.getLength();
     if (!isLast && length > kEachLength && length % kEachLength)
       continue;
-    std::optional<Nest> nest = shorter.findBest();
-    // Of runs that save the same the longest: what follows would have to be read again.
-    if (nest && (!best || getSaving(*nest) >= kAsGood * getSaving(*best)))
-      best = std::move(nest);
+    take(shorter.findBest(1, getLeastSaving()));
+    if (length <= tiling::kMostOfTwoLoops && length > 1)
+      runs.push_back(std::move(shorter));
   }
+  // Two loops where most is left to be saved.
+  std::vector<size_t> order(runs.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return runs[a].getMostSavingInNs() > runs[b].getMostSavingInNs();
+  });
+  for (size_t i = 0; i < std::min(runs.size(), kMostOfRuns); ++i)
+    take(runs[order[i]].findBest(2, getLeastSaving()));
   return best;
 }
 
@@ -357,7 +192,7 @@ std::vector<Nest> findNests(const TilingProblem &problem) {
     std::optional<Nest> &nest = at(first);
     // One that begins a little later may do without what disturbs this one.
     bool isBest = nest.has_value();
-    if (nest && nest->last - first < kMostOfTwoLoops)
+    if (nest && nest->last - first < tiling::kMostOfTwoLoops)
       for (unsigned later = first + 1; later < std::min(count, first + 1 + kLookahead); ++later)
         isBest &=
             later > nest->last || !at(later) || getSaving(*at(later)) <= getSaving(*nest) / kAsGood;

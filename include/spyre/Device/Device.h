@@ -60,7 +60,8 @@ struct DeviceRates {
 
 class Device {
 public:
-  /// The variant \p name: "spyre", "spyre-2026-06", "mock4", "mock32".
+  /// The variant \p name: "spyre", "spyre-2026-06", "spyre-2026-08", "mock4",
+  /// "mock32".
   static std::optional<Device> lookup(std::string_view name);
   static std::vector<std::string_view> getVariantNames();
   /// A variant's name or the path of a device file; a message if it is neither
@@ -99,6 +100,8 @@ public:
   /// Systolic array of a corelet. M streams in passes of getArrayRows() rows.
   int64_t getArrayRows() const { return arrayRows; }
   int64_t getArrayColumns() const { return arrayColumns; }
+  /// A restickify may read from LX what every core wrote there itself.
+  bool getRestickifyReadsLX() const { return restickifyReadsLX; }
   const DeviceRates &getRates() const { return rates; }
 
   bool operator==(const Device &) const = default;
@@ -124,6 +127,7 @@ private:
   int64_t multicastReaders = 0;
   int64_t arrayRows = 0;
   int64_t arrayColumns = 0;
+  bool restickifyReadsLX = false;
   DeviceRates rates;
 };
 

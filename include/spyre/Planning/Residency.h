@@ -17,7 +17,9 @@
 #ifndef SPYRE_PLANNING_RESIDENCY_H
 #define SPYRE_PLANNING_RESIDENCY_H
 
+#include "spyre/Device/Device.h"
 #include "spyre/Layout/Access.h"
+#include "spyre/Planning/WorkDivision.h"
 
 #include <cstdint>
 #include <optional>
@@ -30,7 +32,7 @@ namespace spyre::planning {
 struct ResidencyUse {
   layout::Access access;
   bool isWrite = false;
-  /// The operation works in device memory (a restickify).
+  /// The operation finds it in device memory only.
   bool needsDeviceMemory = false;
 };
 
@@ -62,6 +64,10 @@ struct ResidencyObstacle {
   unsigned use = 0; ///< the access that is in the way
   int64_t core = 0; ///< OtherPart: the first core that would not find what it reads
 };
+
+/// Whether an operation of \p kind finds (\p isWrite: leaves) a value in device memory only:
+/// what a restickify reads, on devices on which it reads wrong data from LX.
+bool needsDeviceMemory(const Device &device, OperationKind kind, bool isWrite);
 
 /// What is in the way of \p value whatever the divisions; nothing: it depends on them.
 std::optional<ResidencyObstacle> findObstacle(const ResidencyValue &value);

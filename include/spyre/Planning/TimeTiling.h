@@ -8,17 +8,18 @@
 // Which neighbouring operations should run tile by tile, so that what they hand on to each
 // other stays in the cores' scratchpads, and which arguments are then loaded once.
 //
-// A *nest* is a run of operations with one dim each that is the same dim of the data: two
-// operations share it if their accesses to a value have it in the same logical dim, whole
-// and from 0 on. Nobody names dims. A dim that an operation reduces, or that some value of
-// the nest is read across, is none. The nest is cut into equal tiles of that dim, or of two
-// such dims, which run one after the other; cores share each tile along another such dim, or
-// the same.
+// A *nest* is a run of operations in loops over tiles. Two operations share a dim if their
+// accesses to a value have it in the same logical dim, whole and from 0 on: such dims make a
+// class, and nobody names one. A loop cuts one class into equal tiles. An operation stands in
+// the loops from the outermost to the innermost that tiles a dim of it, so that what does not
+// change with the inner loops is done before them: the keys of a head are turned once for all
+// tiles of its rows, and loaded once. A dim that an operation reduces, or that some value
+// of the nest is read across, is not tiled. Cores share each tile along one class or two.
 //
-// What is compared is traffic with device memory, and what products take: the published
-// rates (Device). A nest is proposed only where it moves less than the same operations do
-// untiled, and never where fewer than half as many cores would work. MLIR-free; a pass
-// describes the function and builds the loops.
+// What is compared is what the cost model says of each operation with its operands where the
+// nest would have them. A nest is proposed only where that is less than what the same
+// operations take untiled, and never where fewer than half as many cores would work.
+// MLIR-free; a pass describes the function and builds the loops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,6 +27,7 @@
 #define SPYRE_PLANNING_TIMETILING_H
 
 #include "spyre/Layout/IndexMap.h"
+#include "spyre/Layout/TensorLayout.h"
 #include "spyre/Planning/WorkDivision.h"
 
 #include <cstdint>
@@ -41,30 +43,36 @@ struct TilingOperand {
   bool isWrite = false;
   /// The result may be written over this input.
   bool mayBeReplaced = false;
+  /// Lies in device memory whatever the plan (what a restickify reads, where the device
+  /// says so).
+  bool needsDeviceMemory = false;
 };
 
 struct TilingOp {
   /// Elements of each dim that are kept together (a stick where the dim lies in one).
   std::vector<int64_t> units;
   std::vector<TilingOperand> operands;
-  /// Works in device memory whatever the plan (a restickify).
-  bool needsDeviceMemory = false;
   /// Takes no part in nests (it stands in a loop, or gathers).
   bool isFixed = false;
-  int64_t macs = 0;     ///< multiply-accumulates
-  int64_t numCores = 1; ///< that share it untiled
-  /// The untiled operation for the division over cores, which says what is legal (spans);
-  /// null: everything is.
+  int64_t macs = 0; ///< multiply-accumulates
+  Splits splits;    ///< its work slices untiled
+  /// The untiled operation: which divisions over cores are legal (spans), and what they cost.
   const DivisionProblem *division = nullptr;
+  /// Its time by the cost model; operands of the problem say where they lie.
+  const DivisionCost *cost = nullptr;
 };
 
 struct TilingValue {
   std::vector<int64_t> shape;
+  layout::TensorLayout memory;
   int64_t sizeInBytes = 0;
   /// A buffer that nobody outside of the operations sees; else an argument or a result.
   bool isInternal = false;
   /// A tile of it may be in LX (its layout is not padded and it is not reinterpreted).
   bool mayStay = true;
+  /// What a core keeps of it in LX with the divisions that the operations have untiled; nothing
+  /// if it does not stay so.
+  std::optional<int64_t> untiledPartInBytes;
   /// Elements of each logical dim that are kept together in memory.
   std::vector<int64_t> units;
 };
@@ -74,41 +82,49 @@ struct TilingProblem {
   std::vector<TilingValue> values;
   int64_t numCores = 1;
   int64_t scratchpadInBytes = 0; ///< of a core
+  int64_t spanLimitInBytes = 0;  ///< of a core in one tensor
   double memoryInBytesPerNs = 1;
   double macsPerNs = 1; ///< of a core
+};
+
+/// An operation of a nest.
+struct NestOp {
+  /// It stands in the first so many loops.
+  unsigned depth = 0;
+  /// The dim that each of those tiles; nothing: it is done again in each iteration.
+  std::vector<std::optional<unsigned>> dims;
+  /// Work slices of each dim; empty: it is divided by itself.
+  Splits splits;
 };
 
 /// A value that a nest keeps tile by tile in LX.
 struct NestTile {
   unsigned value = 0;
-  std::vector<unsigned> dims; ///< its logical dim that each loop tiles
-  unsigned coreDim = 0;       ///< the one that cores share
-  bool isLoaded = false;      ///< copied in at the start of each tile, for several readers
-  bool isStored = false;      ///< copied out after it is written, for readers beyond the nest
-};
-
-/// A loop over tiles.
-struct NestLoop {
-  std::vector<unsigned> dims; ///< tiled dim of each operation
-  int64_t numTrips = 1;
+  /// It lives within one iteration of the first so many loops.
+  unsigned depth = 0;
+  /// The logical dim that each of those tiles, if any.
+  std::vector<std::optional<unsigned>> dims;
+  Splits splits;         ///< of its logical dims, over cores
+  bool isLoaded = false; ///< copied in before it is used
+  bool isStored = false; ///< copied out after it is written, for readers beyond the nest
 };
 
 struct Nest {
-  unsigned first = 0, last = 0; ///< operations, both included
-  std::vector<NestLoop> loops;  ///< outermost first, each of several tiles; none: all at once
-  /// The dim of each operation that cores share; nothing: it is divided by itself.
-  std::vector<std::optional<unsigned>> coreDims;
-  int64_t numCores = 1;
+  unsigned first = 0, last = 0;  ///< operations, both included
+  std::vector<int64_t> numTrips; ///< of the loops, outermost first; none: all at once
+  std::vector<NestOp> ops;
   std::vector<NestTile> tiles;
-  double untiledInNs = 0, tiledInNs = 0; ///< by the rates above
+  double untiledInNs = 0, tiledInNs = 0; ///< by the cost model
 
-  /// Tiles in all.
-  int64_t getNumTiles() const {
-    int64_t count = 1;
-    for (const NestLoop &loop : loops)
-      count *= loop.numTrips;
-    return count;
+  /// How often what stands in the first \p depth loops runs.
+  int64_t getNumRuns(unsigned depth) const {
+    int64_t runs = 1;
+    for (unsigned i = 0; i < depth; ++i)
+      runs *= numTrips[i];
+    return runs;
   }
+  /// Tiles in all.
+  int64_t getNumTiles() const { return getNumRuns(static_cast<unsigned>(numTrips.size())); }
 };
 
 /// The nests that are worth it, in order, none overlapping another.

@@ -55,6 +55,8 @@ TEST(DeviceTest, PublishedFacts) {
                               device.getArrayColumns() * 8));
   EXPECT_EQ(get("spyre-2026-06").getUsableLXInBytes(), 1677721);
   EXPECT_EQ(get("spyre-2026-06").getSpanLimitInBytes(), 268435456);
+  EXPECT_TRUE(get("spyre").getRestickifyReadsLX());
+  EXPECT_FALSE(get("spyre-2026-08").getRestickifyReadsLX());
   EXPECT_EQ(get("mock4").getNumCores(), 4);
   EXPECT_EQ(get("mock32").getUsableLXInBytes(), 32 * 1024);
   EXPECT_FALSE(Device::lookup("spyre2"));
@@ -94,8 +96,9 @@ TEST(DeviceTest, NameOrFile) {
   EXPECT_TRUE(std::holds_alternative<Device>(Device::resolve("mock4")));
   auto missing = Device::resolve("no-such-device");
   ASSERT_TRUE(std::holds_alternative<std::string>(missing));
-  EXPECT_EQ(std::get<std::string>(missing), "'no-such-device' is neither a device (spyre, "
-                                            "spyre-2026-06, mock4, mock32) nor a readable file");
+  EXPECT_EQ(std::get<std::string>(missing),
+            "'no-such-device' is neither a device (spyre, "
+            "spyre-2026-06, spyre-2026-08, mock4, mock32) nor a readable file");
   std::filesystem::path path =
       std::filesystem::path(::testing::TempDir()) / "spyre-device-test.json";
   std::ofstream(path) << replaced("\"name\": \"spyre\"", "\"name\": \"mine\"");

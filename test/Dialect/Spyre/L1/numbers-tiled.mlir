@@ -71,3 +71,44 @@ func.func @main(%x: !x) -> !x {
   %0 = spyre.softmax %x along 0 : !x -> !x
   return %0 : !x
 }
+
+// -----
+
+// Keys that end inside a stick: what lies behind them is masked.
+// IN: q = normal(4, 96, 64) / 8
+// IN: k = normal(4, 100, 64)
+// IN: v = normal(4, 100, 64)
+// OUT within 2**-6: softmax(q @ k.transpose(0, 2, 1), 2) @ v
+!q = tensor<4x96x64xf16>
+!k = tensor<4x100x64xf16>
+!s = tensor<4x96x100xf16>
+func.func @main(%q: !q, %k: !k, %v: !k) -> !q {
+  %0 = spyre.batchmatmul (d0 = 4, d1 = 96, d2 = 100, d3 = 64) ins(%q[d0, d1, d3], %k[d0, d2, d3]) -> [d0, d1, d2] : !q, !k -> !s
+  %1 = spyre.softmax %0 along 2 : !s -> !s
+  %2 = spyre.batchmatmul (d0 = 4, d1 = 96, d2 = 64, d3 = 100) ins(%1[d0, d1, d3], %v[d0, d3, d2]) -> [d0, d1, d2] : !s, !k -> !q
+  return %2 : !q
+}
+
+// -----
+
+// Heads side by side in a hidden dim, taken apart by the products: a layer's attention.
+// IN: x = normal(2, 96, 256) / 8
+// IN: a = normal(256, 256) / 8
+// IN: b = normal(256, 256) / 8
+// IN: c = normal(256, 256) / 16
+// LET: q = (x @ a).reshape(2, 96, 4, 64).transpose(0, 2, 1, 3)
+// LET: k = (x @ b).reshape(2, 96, 4, 64).transpose(0, 2, 3, 1)
+// LET: v = (x @ c).reshape(2, 96, 4, 64).transpose(0, 2, 1, 3)
+// OUT within 2**-6: (softmax(q @ k, 3) @ v).transpose(0, 2, 1, 3).reshape(2, 96, 256)
+!x = tensor<2x96x256xf16>
+!w = tensor<256x256xf16>
+!s = tensor<2x4x96x96xf16>
+func.func @main(%x: !x, %a: !w, %b: !w, %c: !w) -> !x {
+  %q = spyre.batchmatmul (d0 = 2, d1 = 96, d2 = 256, d3 = 256) ins(%x[d0, d1, d3], %a[d3, d2]) -> [d0, d1, d2] : !x, !w -> !x
+  %k = spyre.batchmatmul (d0 = 2, d1 = 96, d2 = 256, d3 = 256) ins(%x[d0, d1, d3], %b[d3, d2]) -> [d0, d1, d2] : !x, !w -> !x
+  %v = spyre.batchmatmul (d0 = 2, d1 = 96, d2 = 256, d3 = 256) ins(%x[d0, d1, d3], %c[d3, d2]) -> [d0, d1, d2] : !x, !w -> !x
+  %0 = spyre.batchmatmul (d0 = 2, d1 = 4, d2 = 96, d3 = 96, d4 = 64) ins(%q[d0, d2, d1 * 64 + d4], %k[d0, d3, d1 * 64 + d4]) -> [d0, d1, d2, d3] : !x, !x -> !s
+  %1 = spyre.softmax %0 along 3 : !s -> !s
+  %2 = spyre.batchmatmul (d0 = 2, d1 = 4, d2 = 96, d3 = 64, d4 = 96) ins(%1[d0, d1, d2, d4], %v[d0, d4, d1 * 64 + d3]) -> [d0, d2, d1 * 64 + d3] : !s, !x -> !x
+  return %2 : !x
+}

@@ -84,3 +84,29 @@ func.func @negative_placed(%x: !h, %o: !h) {
   return
 }
 }
+
+// -----
+
+!q = !spyre.buffer<32x2048x128xf16, #spyre.layout<[2048, 2, 32, 64], order [0, 1, 2], SEN169_FP16>, hbm>
+!k = !spyre.buffer<32x2048x128xf16, #spyre.layout<[128, 32, 32, 64], order [0, 2, 1], SEN169_FP16>, hbm>
+!s = !spyre.buffer<32x2048x2048xf16, #spyre.layout<[2048, 32, 32, 64], order [0, 1, 2], SEN169_FP16>, hbm>
+module attributes {spyre.device = "spyre"} {
+// Each core has a head; keys are turned and values loaded before the loop over its rows.
+// CHECK-LABEL: func.func @hoisted
+// CHECK: spyre.restickify (d0 = 32 / 32, d1 = 2048, d2 = 128) ins(%arg1[d0, d1, d2]) outs(%[[K:.*]][d0, d1, d2])
+// CHECK: spyre.identity (d0 = 32 / 32, d1 = 2048, d2 = 128) ins(%arg2[d0, d1, d2]) outs(%[[V:.*]][d0, d1, d2])
+// CHECK: scf.for
+// CHECK: spyre.batchmatmul (d0 = 32 / 32, d1 = [[TILE:[0-9]+]], d2 = 2048, d3 = 128) loops(%{{.*}}) ins(%arg0[d0, d1 + s0 * [[TILE]], d3], %[[K]][d0, d2, d3])
+// CHECK: spyre.exp
+// CHECK: spyre.batchmatmul {{.*}}, %[[V]][d0, d3, d2]) outs(%arg3[d0, d1 + s0 * [[TILE]], d2])
+func.func @hoisted(%q: !q, %k: !q, %v: !q, %o: !q) {
+  %t = spyre.alloc : !k
+  %s = spyre.alloc : !s
+  %e = spyre.alloc : !s
+  spyre.restickify (d0 = 32, d1 = 2048, d2 = 128) ins(%k[d0, d1, d2]) outs(%t[d0, d1, d2]) : !q -> !k
+  spyre.batchmatmul (d0 = 32, d1 = 2048, d2 = 2048, d3 = 128) ins(%q[d0, d1, d3], %t[d0, d2, d3]) outs(%s[d0, d1, d2]) : !q, !k -> !s
+  spyre.exp (d0 = 32, d1 = 2048, d2 = 2048) ins(%s[d0, d1, d2]) outs(%e[d0, d1, d2]) : !s -> !s
+  spyre.batchmatmul (d0 = 32, d1 = 2048, d2 = 128, d3 = 2048) ins(%e[d0, d1, d3], %v[d0, d3, d2]) outs(%o[d0, d1, d2]) : !s, !q -> !q
+  return
+}
+}

@@ -67,8 +67,7 @@ llvm::MapVector<Value, BufferLife> mlir::spyre::computeLives(func::FuncOp func,
   return lives;
 }
 
-/// Bytes of one core's part of a buffer of \p type cut into \p slices.
-static int64_t getSizePerCore(BufferType type, ArrayRef<int64_t> slices) {
+int64_t mlir::spyre::getSizePerCore(BufferType type, ArrayRef<int64_t> slices) {
   LayoutAttr layout = type.getLayout();
   int64_t elements = ::spyre::getElementsPerStick(layout.getFormat());
   int64_t stickDim = getStickDim(layout);
@@ -106,6 +105,15 @@ MemoryUse mlir::spyre::getMemoryUse(func::FuncOp func) {
     use.poolInBytes = std::max(use.poolInBytes, end);
   });
   return use;
+}
+
+int64_t mlir::spyre::getNumRuns(Operation *op) {
+  int64_t runs = 1;
+  for (auto loop = op->getParentOfType<scf::ForOp>(); loop;
+       loop = loop->getParentOfType<scf::ForOp>())
+    if (std::optional<int64_t> upper = getConstantIntValue(loop.getUpperBound()))
+      runs *= *upper;
+  return runs;
 }
 
 bool mlir::spyre::canBeInPlace(DeviceOpInterface reader, unsigned input) {

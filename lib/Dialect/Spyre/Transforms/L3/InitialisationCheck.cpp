@@ -99,16 +99,10 @@ public:
   void add(const Step &step, bool atAllTimes) {
     const layout::Access &access = getAccess(step);
     if (!access.isDense()) {
-      gapped.push_back({access, std::vector<int64_t>(step.time.begin(), step.time.end())});
+      addGapped(access, {step.time.begin(), step.time.end()});
       return;
     }
-    layout::Region region = getRegion(access, step, atAllTimes);
-    // The device writes whole sticks.
-    if (stickDim >= 0)
-      region.end[stickDim] = std::max(
-          region.end[stickDim],
-          std::min<int64_t>(llvm::alignTo(region.end[stickDim], elements), shape[stickDim]));
-    boxes.add(std::move(region));
+    addBox(getRegion(access, step, atAllTimes));
   }
 
   /// Whether all that \p step reads has been written.
@@ -120,15 +114,55 @@ public:
     if (gapped.empty() && access.isDense())
       return false;
     std::vector<int64_t> time(step.time.begin(), step.time.end());
+    if (llvm::is_contained(gapped, Gapped{access, time}))
+      return true;
     presburger::PresburgerSet missing(makeSet(access.at(time)));
     for (const layout::Region &box : boxes.getBoxes())
       missing = missing.subtract(presburger::PresburgerSet(makeBox(box)));
-    for (auto &[written, when] : gapped)
-      missing = missing.subtract(presburger::PresburgerSet(makeSet(written.at(when))));
+    for (const Gapped &written : gapped)
+      missing =
+          missing.subtract(presburger::PresburgerSet(makeSet(written.access.at(written.time))));
     return missing.isIntegerEmpty();
   }
 
 private:
+  /// What one execution of an access wrote.
+  struct Gapped {
+    layout::Access access;
+    std::vector<int64_t> time;
+    bool operator==(const Gapped &) const = default;
+  };
+
+  void addGapped(const layout::Access &access, std::vector<int64_t> time) {
+    Gapped entry{access, std::move(time)};
+    if (llvm::is_contained(gapped, entry))
+      return;
+    gapped.push_back(std::move(entry));
+    // Once all iterations have written, it is what they write together that counts, which
+    // often has no gaps: heads one after the other.
+    int64_t runs = 1;
+    for (int64_t trips : access.getTripCounts())
+      runs *= trips;
+    auto isSame = [&](const Gapped &other) { return other.access == access; };
+    if (runs == 1 || llvm::count_if(gapped, isSame) != runs)
+      return;
+    llvm::erase_if(gapped, isSame);
+    layout::Access whole = layout::makeAccess(access.map);
+    if (whole.isDense())
+      addBox(whole.getRegion());
+    else
+      gapped.push_back({whole, {}});
+  }
+
+  void addBox(layout::Region region) {
+    // The device writes whole sticks.
+    if (stickDim >= 0)
+      region.end[stickDim] = std::max(
+          region.end[stickDim],
+          std::min<int64_t>(llvm::alignTo(region.end[stickDim], elements), shape[stickDim]));
+    boxes.add(std::move(region));
+  }
+
   const layout::Access &getAccess(const Step &step) {
     return plannedOps.lookup(step.access->op)->accesses[step.access->operand];
   }
@@ -192,7 +226,7 @@ private:
   SmallVector<int64_t> shape;
   int64_t stickDim = -1, elements = 1;
   layout::RegionSet boxes;
-  std::vector<std::pair<layout::Access, std::vector<int64_t>>> gapped;
+  std::vector<Gapped> gapped;
 };
 } // namespace
 

@@ -11,12 +11,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/BufferLiveness.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/BufferResidency.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/Passes.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/PlanningModel.h"
 #include "spyre/Planning/Packing.h"
-#include "spyre/Planning/Residency.h"
 
 #include "mlir/IR/Remarks.h"
 
@@ -28,7 +27,6 @@ namespace mlir::spyre {
 using namespace mlir;
 using namespace mlir::spyre;
 namespace planning = ::spyre::planning;
-namespace layout = ::spyre::layout;
 
 namespace {
 class BufferPlacer {
@@ -73,58 +71,14 @@ struct PlaceBuffersPass : mlir::spyre::impl::SpyrePlaceBuffersBase<PlaceBuffersP
 };
 } // namespace
 
-/// The map from core number to a slice of each logical dim of the buffer that \p writer writes.
-static DistributionAttr makeDistribution(MLIRContext *context, const PlannedOp &writer) {
-  const planning::Splits &splits = writer.splits;
-  SmallVector<AffineExpr> sliceOfDim(splits.size());
-  int64_t inner = 1;
-  for (unsigned d : layout::getCoreOrder(splits.size(), writer.kFast)) {
-    sliceOfDim[d] = getAffineDimExpr(0, context).floorDiv(inner) % splits[d];
-    inner *= splits[d];
-  }
-  SmallVector<int64_t> slices;
-  SmallVector<AffineExpr> results;
-  for (const layout::IndexExpr &expr : writer.accesses.back().map.results) {
-    if (expr.digits.empty()) {
-      slices.push_back(1);
-      results.push_back(getAffineConstantExpr(0, context));
-      continue;
-    }
-    unsigned dim = expr.digits.front().input;
-    slices.push_back(splits[dim]);
-    results.push_back(sliceOfDim[dim]);
-  }
-  return DistributionAttr::get(context, planning::getNumCores(splits), slices,
-                               AffineMap::get(1, 0, results, context));
-}
-
 DistributionAttr BufferPlacer::findDistribution(AllocOp alloc, const BufferLife &life) {
-  BufferType type = alloc.getType();
-  planning::ResidencyValue value;
-  value.shape = type.getShape();
-  layout::TensorLayout memory = type.getTensorLayout();
-  value.hasPaddedLayout = !memory.paddedShape.empty() || !memory.stick.empty();
-  value.isReinterpreted = llvm::any_of(alloc.getBuffer().getUsers(), llvm::IsaPred<ReinterpretOp>);
-  std::vector<const layout::Spread *> spreads;
-  const PlannedOp *writer = nullptr;
-  for (const BufferAccess &access : life.accesses) {
-    const PlannedOp *planned = model.get(access.op);
-    if (!planned || !planned->spread)
-      return {};
-    if (!writer)
-      writer = planned;
-    value.uses.push_back(
-        {planned->accesses[access.operand], access.isWrite, isRestickify(access.op)});
-    spreads.push_back(&*planned->spread);
-  }
-  std::optional<planning::ResidencyObstacle> obstacle = planning::findObstacle(value);
-  if (!obstacle)
-    obstacle = planning::findObstacleInSpreads(value, spreads, model.getDevice()->getNumCores());
-  if (!obstacle)
-    return makeDistribution(type.getContext(), *writer);
-  std::string reason = planning::describe(*obstacle);
-  if (obstacle->kind == planning::Obstacle::OtherPart)
-    reason += ", in " + life.accesses[obstacle->use].op->getName().getStringRef().str();
+  BufferResidency residency = mlir::spyre::findResidency(alloc, life, model);
+  if (!residency.obstacle)
+    return residency.distribution;
+  const planning::ResidencyObstacle &obstacle = *residency.obstacle;
+  std::string reason = planning::describe(obstacle);
+  if (obstacle.kind == planning::Obstacle::OtherPart)
+    reason += ", in " + life.accesses[obstacle.use].op->getName().getStringRef().str();
   remark(alloc, reason);
   return {};
 }
@@ -143,7 +97,11 @@ planning::PackingProblem BufferPlacer::makeProblem(ArrayRef<AllocOp> buffers, bo
     buffer.sizeInBytes = getSizeInMemory(alloc);
     buffer.begin = life.first;
     buffer.end = life.last + 1;
-    buffer.numUses = life.accesses.size();
+    // What moves if it is not kept; a loop of more trips is one of many.
+    constexpr int64_t kMany = 1 << 16;
+    buffer.numUses = 0;
+    for (const BufferAccess &access : life.accesses)
+      buffer.numUses = std::min(kMany, buffer.numUses + getNumRuns(access.op));
     // An elementwise operation may write where it reads.
     DeviceOpInterface writer = life.accesses.front().op;
     for (auto [i, input] : llvm::enumerate(writer.getInputs())) {

@@ -12,15 +12,19 @@
 
 #include "spyre/Dialect/Spyre/IR/DeviceOpSpec.h"
 #include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
-#include "spyre/Dialect/Spyre/Transforms/L3/BufferLiveness.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/BufferResidency.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/Passes.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/PlanningModel.h"
 #include "spyre/Layout/TensorLayout.h"
 #include "spyre/OpFunc/OpFuncTable.h"
+#include "spyre/Planning/DivisionCost.h"
+#include "spyre/Planning/Residency.h"
 #include "spyre/Planning/TimeTiling.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <map>
 
 namespace mlir::spyre {
 #define GEN_PASS_DEF_SPYRETILETIME
@@ -31,9 +35,6 @@ using namespace mlir;
 using namespace mlir::spyre;
 namespace planning = ::spyre::planning;
 namespace layout = ::spyre::layout;
-
-/// Of the scratchpad, what tiles may take: copies of other operations need some, too.
-static constexpr double kShareOfScratchpad = 0.9;
 
 namespace {
 class TimeTiler {
@@ -52,9 +53,13 @@ private:
   void build(const planning::Nest &nest);
   /// The type of one \p tile.
   BufferType getTileType(const planning::Nest &nest, const planning::NestTile &tile);
-  /// Copies a tile between \p whole, at its place, and \p tile.
-  void buildCopy(Location loc, const planning::Nest &nest, const planning::NestTile &which,
-                 Value tile, bool isLoad, ValueRange loops);
+  /// One tile of \p op, placed as \p placed says, with the tiles of its operands that
+  /// \p getTile knows.
+  void buildTile(DeviceOpInterface op, const planning::NestOp &placed, const planning::Nest &nest,
+                 ValueRange loops, llvm::function_ref<Value(Value, Location)> getTile);
+  /// Copies a tile between the whole value, at its place, and \p tile.
+  void buildCopy(Location loc, const planning::NestTile &which, Value tile, bool isLoad,
+                 ValueRange loops);
 
   func::FuncOp func;
   PlanningModel &model;
@@ -64,6 +69,7 @@ private:
   SmallVector<Value> values;
   DenseMap<Value, unsigned> numbers;
   planning::TilingProblem problem;
+  std::map<::spyre::CostClass, planning::DivisionCost> costs;
 };
 
 struct TileTimePass : mlir::spyre::impl::SpyreTileTimeBase<TileTimePass> {
@@ -95,6 +101,7 @@ unsigned TimeTiler::getValue(Value buffer) {
   layout::TensorLayout memory = type.getTensorLayout();
   planning::TilingValue value;
   value.shape.assign(type.getShape().begin(), type.getShape().end());
+  value.memory = memory;
   value.sizeInBytes = type.getLayout().getSizeInBytes();
   value.isInternal = root.getDefiningOp<AllocOp>() != nullptr;
   value.mayStay = memory.paddedShape.empty() && memory.stick.empty() &&
@@ -115,8 +122,10 @@ bool TimeTiler::describe(DeviceOpInterface op) {
   unsigned numInputs = op.getInputs().size();
   for (unsigned i = 0; i <= numInputs; ++i) {
     Value value = i < numInputs ? op.getInputs()[i] : op.getDestination();
-    planning::TilingOperand operand{getValue(value), planned->accesses[i].map, i == numInputs,
-                                    i < numInputs && canBeInPlace(op, i)};
+    planning::TilingOperand operand{
+        getValue(value), planned->accesses[i].map, i == numInputs,
+        i < numInputs && canBeInPlace(op, i),
+        planning::needsDeviceMemory(*model.getDevice(), planned->problem.kind, i == numInputs)};
     // Behind a view of other bits the dims are others.
     if (value != getRootBuffer(value)) {
       entry.isFixed = true;
@@ -127,8 +136,12 @@ bool TimeTiler::describe(DeviceOpInterface op) {
   for (const planning::DivisionDim &dim : planned->problem.dims)
     entry.units.push_back(dim.elementsPerStick);
   entry.division = &planned->problem;
-  entry.numCores = planning::getNumCores(planned->splits);
-  entry.needsDeviceMemory = isRestickify(op);
+  ::spyre::CostClass costClass = op.getInfo().costClass;
+  auto [cost, isNew] = costs.try_emplace(costClass);
+  if (isNew)
+    cost->second = planning::makeModelCost(*model.getDevice(), costClass);
+  entry.cost = &cost->second;
+  entry.splits = planned->splits;
   entry.isFixed |= op.getGather().has_value() || op.getExtents().empty();
   if (isMatmul(op)) {
     entry.macs = 1;
@@ -152,11 +165,17 @@ bool TimeTiler::describe() {
       return false;
     }
   }
+  int64_t numPositions = 0;
+  for (auto &[buffer, life] : computeLives(func, numPositions))
+    if (auto alloc = buffer.getDefiningOp<AllocOp>(); alloc && !life.accesses.empty())
+      if (DistributionAttr held = findResidency(alloc, life, model).distribution)
+        problem.values[numbers.lookup(buffer)].untiledPartInBytes =
+            getSizePerCore(alloc.getType(), held.getSlices());
   const ::spyre::Device &device = *model.getDevice();
   problem.numCores =
       cores == 0 ? device.getNumCores() : std::min<int64_t>(cores, device.getNumCores());
-  problem.scratchpadInBytes =
-      static_cast<int64_t>(kShareOfScratchpad * static_cast<double>(device.getUsableLXInBytes()));
+  problem.scratchpadInBytes = device.getUsableLXInBytes();
+  problem.spanLimitInBytes = device.getSpanLimitInBytes();
   problem.memoryInBytesPerNs = device.getRates().memoryInBytesPerNs;
   problem.macsPerNs = device.getRates().sustainedMacsPerNs;
   return true;
@@ -165,23 +184,26 @@ bool TimeTiler::describe() {
 BufferType TimeTiler::getTileType(const planning::Nest &nest, const planning::NestTile &tile) {
   auto type = cast<BufferType>(values[tile.value].getType());
   layout::TensorLayout memory = type.getTensorLayout();
-  for (auto [loop, dim] : llvm::zip_equal(nest.loops, tile.dims))
-    memory.shape[dim] /= loop.numTrips;
+  for (auto [loop, dim] : llvm::enumerate(tile.dims))
+    if (dim)
+      memory.shape[*dim] /= nest.numTrips[loop];
   SmallVector<int64_t> shape(memory.shape.begin(), memory.shape.end());
   return BufferType::get(type.getContext(), shape, type.getElementType(),
                          LayoutAttr::get(type.getContext(), memory), MemorySpace::HBM);
 }
 
-/// \p map of a tile: each of \p tiled, a dim and the extent of its tiles, begins at the tile of
-/// its loop's iteration.
-static AffineMap moveWith(AffineMap map, ArrayRef<std::pair<unsigned, int64_t>> tiled) {
+/// \p map of a tile in \p starts.size() loops: each dim of \p starts, with the extent of its
+/// tiles, begins at the tile of the loop's iteration.
+static AffineMap moveWith(AffineMap map,
+                          ArrayRef<std::optional<std::pair<unsigned, int64_t>>> starts) {
   MLIRContext *context = map.getContext();
   SmallVector<AffineExpr> dims;
   for (unsigned d = 0; d < map.getNumDims(); ++d)
     dims.push_back(getAffineDimExpr(d, context));
-  for (auto [loop, entry] : llvm::enumerate(tiled))
-    dims[entry.first] = dims[entry.first] + getAffineSymbolExpr(loop, context) * entry.second;
-  return map.replaceDimsAndSymbols(dims, {}, map.getNumDims(), tiled.size());
+  for (auto [loop, start] : llvm::enumerate(starts))
+    if (start)
+      dims[start->first] = dims[start->first] + getAffineSymbolExpr(loop, context) * start->second;
+  return map.replaceDimsAndSymbols(dims, {}, map.getNumDims(), starts.size());
 }
 
 /// \p map as one of an operation in \p numLoops loops that it does not depend on.
@@ -189,96 +211,105 @@ static AffineMap stay(AffineMap map, unsigned numLoops) {
   return AffineMap::get(map.getNumDims(), numLoops, map.getResults(), map.getContext());
 }
 
-void TimeTiler::buildCopy(Location loc, const planning::Nest &nest, const planning::NestTile &which,
-                          Value tile, bool isLoad, ValueRange loops) {
+void TimeTiler::buildCopy(Location loc, const planning::NestTile &which, Value tile, bool isLoad,
+                          ValueRange loops) {
   ArrayRef<int64_t> shape = cast<BufferType>(tile.getType()).getShape();
   AffineMap here = builder.getMultiDimIdentityMap(shape.size());
-  SmallVector<std::pair<unsigned, int64_t>> tiled;
-  for (unsigned dim : which.dims)
-    tiled.emplace_back(dim, shape[dim]);
-  AffineMap there = moveWith(here, tiled);
+  SmallVector<std::optional<std::pair<unsigned, int64_t>>> starts;
+  for (std::optional<unsigned> dim : which.dims)
+    starts.push_back(dim ? std::optional(std::pair(*dim, shape[*dim])) : std::nullopt);
+  AffineMap there = moveWith(here, starts);
   here = stay(here, loops.size());
   Value whole = values[which.value];
   DeviceOpSpec spec = isLoad ? DeviceOpSpec::copy(whole, shape, there, here)
                              : DeviceOpSpec::copy(tile, shape, here, there);
   spec.loopVariables.assign(loops.begin(), loops.end());
-  spec.splits.assign(shape.size(), 1);
-  spec.splits[which.coreDim] = nest.numCores;
+  spec.splits.assign(which.splits.begin(), which.splits.end());
   buildDeviceOp(builder, loc, spec.withOutput(isLoad ? tile : whole, Type()));
 }
 
 void TimeTiler::build(const planning::Nest &nest) {
   DeviceOpInterface firstOp = ops[nest.first];
+  Location loc = firstOp->getLoc();
   // What the operations use is there before the first of them.
   for (Operation &op : llvm::make_early_inc_range(
            llvm::make_range(firstOp->getIterator(), ops[nest.last]->getIterator())))
     if (isa<AllocOp, arith::ConstantOp>(op))
       op.moveBefore(firstOp);
   builder.setInsertionPoint(firstOp);
-  SmallVector<Value> loops, bounds;
-  for (const planning::NestLoop &loop : nest.loops)
-    bounds.push_back(
-        arith::ConstantIndexOp::create(builder, firstOp->getLoc(), loop.numTrips).getResult());
+  SmallVector<Value> bounds, loops;
+  Value zero, one;
+  for (int64_t numTrips : nest.numTrips)
+    bounds.push_back(arith::ConstantIndexOp::create(builder, loc, numTrips));
   if (!bounds.empty()) {
-    Location loc = firstOp->getLoc();
-    Value zero = arith::ConstantIndexOp::create(builder, loc, 0),
-          one = arith::ConstantIndexOp::create(builder, loc, 1);
-    for (Value bound : bounds) {
-      auto loop = scf::ForOp::create(builder, loc, zero, bound, one);
-      loops.push_back(loop.getInductionVar());
-      builder.setInsertionPointToStart(loop.getBody());
-    }
+    zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    one = arith::ConstantIndexOp::create(builder, loc, 1);
   }
   DenseMap<Value, std::pair<const planning::NestTile *, Value>> tiles;
-  auto getTile = [&](Value value, Location loc) -> Value {
-    auto known = tiles.find(value);
-    if (known == tiles.end())
-      return {};
-    auto &[which, tile] = known->second;
-    if (!tile) {
-      tile = AllocOp::create(builder, loc, getTileType(nest, *which), PlacementAttr(),
-                             DistributionAttr());
-      if (which->isLoaded)
-        buildCopy(loc, nest, *which, tile, /*isLoad=*/true, loops);
-    }
-    return tile;
-  };
   for (const planning::NestTile &tile : nest.tiles)
     tiles[values[tile.value]] = {&tile, Value()};
-  for (unsigned number = nest.first; number <= nest.last; ++number) {
-    DeviceOpInterface op = ops[number];
-    DeviceOpSpec spec = DeviceOpSpec::of(op);
-    SmallVector<std::pair<unsigned, int64_t>> tiled;
-    for (const planning::NestLoop &loop : nest.loops) {
-      unsigned dim = loop.dims[number - nest.first];
-      spec.extents[dim] /= loop.numTrips;
-      tiled.emplace_back(dim, spec.extents[dim]);
-    }
-    spec.loopVariables.assign(loops.begin(), loops.end());
-    for (unsigned i = 0; i < spec.maps.size(); ++i) {
-      bool isOutput = i == spec.inputs.size();
-      Value &value = isOutput ? spec.output : spec.inputs[i];
-      Value tile = getTile(value, op->getLoc());
-      spec.maps[i] = tile ? stay(spec.maps[i], loops.size()) : moveWith(spec.maps[i], tiled);
-      if (tile)
-        value = tile;
-    }
-    if (std::optional<unsigned> shared = nest.coreDims[number - nest.first]) {
-      spec.splits.assign(spec.extents.size(), 1);
-      spec.splits[*shared] = nest.numCores;
-      spec.kFast = false;
-    } else if (!loops.empty()) {
-      spec.splits.clear();
-      spec.kFast = false;
-    }
-    buildDeviceOp(builder, op->getLoc(), spec);
-    auto written = tiles.find(op.getDestination());
-    if (written != tiles.end() && written->second.first->isStored)
-      buildCopy(op->getLoc(), nest, *written->second.first, written->second.second,
-                /*isLoad=*/false, loops);
+  // Outer iterations first: what stands in fewer loops is done before the next one begins.
+  for (unsigned depth = 0; depth <= bounds.size(); ++depth) {
+    // The tile of \p value, if there is one, made where it is first needed at its depth.
+    auto getTile = [&](Value value, Location at) -> Value {
+      auto known = tiles.find(value);
+      if (known == tiles.end())
+        return {};
+      auto &[which, tile] = known->second;
+      if (!tile && which->depth == depth) {
+        tile = AllocOp::create(builder, at, getTileType(nest, *which), PlacementAttr(),
+                               DistributionAttr());
+        if (which->isLoaded)
+          buildCopy(at, *which, tile, /*isLoad=*/true, loops);
+      }
+      assert(tile && "a tile of a deeper loop is used in this one");
+      return tile;
+    };
+    for (unsigned number = nest.first; number <= nest.last; ++number)
+      if (nest.ops[number - nest.first].depth == depth)
+        buildTile(ops[number], nest.ops[number - nest.first], nest, loops, getTile);
+    for (unsigned number = nest.first; number <= nest.last; ++number)
+      if (nest.ops[number - nest.first].depth > depth)
+        for (Value input : ops[number].getInputs())
+          if (auto known = tiles.find(input);
+              known != tiles.end() && known->second.first->depth == depth)
+            getTile(input, ops[number]->getLoc());
+    if (depth == bounds.size())
+      break;
+    auto loop = scf::ForOp::create(builder, loc, zero, bounds[depth], one);
+    loops.push_back(loop.getInductionVar());
+    builder.setInsertionPointToStart(loop.getBody());
   }
   for (unsigned number = nest.first; number <= nest.last; ++number)
     ops[number]->erase();
+}
+
+void TimeTiler::buildTile(DeviceOpInterface op, const planning::NestOp &placed,
+                          const planning::Nest &nest, ValueRange loops,
+                          llvm::function_ref<Value(Value, Location)> getTile) {
+  DeviceOpSpec spec = DeviceOpSpec::of(op);
+  SmallVector<std::optional<std::pair<unsigned, int64_t>>> starts;
+  for (auto [loop, dim] : llvm::enumerate(placed.dims)) {
+    if (dim)
+      spec.extents[*dim] /= nest.numTrips[loop];
+    starts.push_back(dim ? std::optional(std::pair(*dim, spec.extents[*dim])) : std::nullopt);
+  }
+  spec.loopVariables.assign(loops.begin(), loops.end());
+  for (unsigned i = 0; i < spec.maps.size(); ++i) {
+    Value &value = i == spec.inputs.size() ? spec.output : spec.inputs[i];
+    Value tile = getTile(value, op->getLoc());
+    spec.maps[i] = tile ? stay(spec.maps[i], loops.size()) : moveWith(spec.maps[i], starts);
+    if (tile)
+      value = tile;
+  }
+  if (!placed.splits.empty() || !loops.empty()) {
+    spec.splits.assign(placed.splits.begin(), placed.splits.end());
+    spec.kFast = false;
+  }
+  buildDeviceOp(builder, op->getLoc(), spec);
+  for (const planning::NestTile &tile : nest.tiles)
+    if (tile.isStored && values[tile.value] == op.getDestination())
+      buildCopy(op->getLoc(), tile, spec.output, /*isLoad=*/false, loops);
 }
 
 void TimeTiler::run() {

@@ -234,6 +234,8 @@ private:
 
   /// The first mistake of \p access of a buffer that cores hold as \p held says; empty: none.
   std::string findMistake(const BufferAccess &access, const layout::Spread &held) {
+    if (isRestickify(access.op) && !access.isWrite && !device.getRestickifyReadsLX())
+      return "a restickify reads device memory on this device";
     const PlannedOp *planned = plannedOps.lookup(access.op);
     const layout::Access &touched = planned->accesses[access.operand];
     if (touched.isMoving())

@@ -41,6 +41,9 @@ llvm::MapVector<Value, BufferLife> computeLives(func::FuncOp func, int64_t &numP
 /// Bytes of an HBM buffer, or of one core's part of a distributed LX buffer.
 int64_t getSizeInMemory(AllocOp alloc);
 
+/// Bytes of one core's part of a buffer of \p type cut into \p slices of its logical dims.
+int64_t getSizePerCore(BufferType type, ArrayRef<int64_t> slices);
+
 /// Where the placed buffers of a function end.
 struct MemoryUse {
   bool hasPool = false; ///< a buffer is in the pool, be it without a size
@@ -48,6 +51,9 @@ struct MemoryUse {
   int64_t lxInBytes = 0; ///< on each core
 };
 MemoryUse getMemoryUse(func::FuncOp func);
+
+/// How often \p op runs, in all the loops around it.
+int64_t getNumRuns(Operation *op);
 
 /// True if \p reader reads its input \p input and writes its output at the same
 /// places, element by element: the output may take the input's memory.

@@ -1,0 +1,487 @@
+//===- NestCost.cpp - What a candidate nest takes --------------------------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A candidate says which loops there are and how cores share tiles. From that follow the loops
+// that each operation stands in, the values that may stay in LX, those of them that fit
+// together, and the time.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TilingRun.h"
+
+namespace spyre::planning::tiling {
+
+static constexpr double kIllegal = std::numeric_limits<double>::infinity();
+/// What an operation that cannot be divided takes untiled: more than any that can.
+static constexpr double kImpossibleInNs = 1e15;
+/// Of the scratchpad, what tiles may take: copies of other operations need some, too.
+static constexpr double kShareOfScratchpad = 0.98;
+
+double Facts::getCostInNs(unsigned number, const std::vector<std::pair<unsigned, int64_t>> &tiles,
+                          const Splits &splits, uint64_t inLX, bool reachesAll) const {
+  const TilingOp &op = problem.ops[number];
+  key.clear();
+  key.push_back(reinterpret_cast<intptr_t>(op.division));
+  key.push_back(reinterpret_cast<intptr_t>(op.cost));
+  key.push_back(static_cast<int64_t>(inLX << 1 | uint64_t(reachesAll)));
+  for (auto [dim, numTrips] : tiles) {
+    key.push_back(dim);
+    key.push_back(numTrips);
+  }
+  key.push_back(-1);
+  key.insert(key.end(), splits.begin(), splits.end());
+  auto [known, isNew] = costs.try_emplace(key, kIllegal);
+  if (!isNew)
+    return known->second;
+  DivisionProblem division = *op.division;
+  division.maxCores = std::min(division.maxCores, problem.numCores);
+  for (auto [dim, numTrips] : tiles) {
+    division.dims[dim].extent /= numTrips;
+    for (DivisionOperand &operand : division.operands)
+      operand.deviceCoordinates.extents[dim] = division.dims[dim].extent;
+  }
+  auto place = [&](uint64_t bits) {
+    for (size_t i = 0; i < division.operands.size(); ++i)
+      division.operands[i].isInDeviceMemory = !(bits >> i & 1);
+  };
+  place(reachesAll ? 0 : inLX);
+  Splits own = splits;
+  if (own.empty()) {
+    DivisionOptions options;
+    options.cost = *op.cost;
+    auto plan = divide(division, options);
+    if (std::holds_alternative<DivisionError>(plan))
+      return kIllegal;
+    own = std::move(std::get<DivisionPlan>(plan).splits);
+  } else if (!verify(division, own).empty()) {
+    return kIllegal;
+  }
+  place(inLX);
+  return known->second = (*op.cost)(division, own);
+}
+
+bool Facts::canCopy(const NestTile &tile, const std::vector<int64_t> &numTrips) const {
+  const TilingValue &value = problem.values[tile.value];
+  if (value.sizeInBytes <= problem.spanLimitInBytes)
+    return true; // all of it
+  layout::IndexMap map{value.shape, {}};
+  for (unsigned dim = 0; dim < value.shape.size(); ++dim)
+    map.results.push_back(layout::makeInput(dim));
+  for (unsigned i = 0; i < tile.dims.size(); ++i)
+    if (tile.dims[i])
+      map.extents[*tile.dims[i]] /= numTrips[i];
+  auto operand = makeOperand(layout::makeAccess(map), value.memory, tile.isStored);
+  if (std::holds_alternative<DivisionError>(operand))
+    return false;
+  DivisionProblem division;
+  for (int64_t extent : map.extents) {
+    division.dims.push_back({});
+    division.dims.back().extent = extent;
+  }
+  division.operands.push_back(std::move(std::get<DivisionOperand>(operand)));
+  setElementsPerStick(division);
+  return getSpanInBytes(division, division.operands.front(), tile.splits) <=
+         problem.spanLimitInBytes;
+}
+
+double Run::getLeastOf(const Candidate &candidate) {
+  double ns = 0;
+  for (unsigned number = first; number <= last; ++number) {
+    const TilingOp &op = facts.problem.ops[number];
+    int64_t runs = 1, runsHere = 1, cores = 1;
+    tiles.clear();
+    for (const Loop &loop : candidate.loops) {
+      runs *= loop.numTrips;
+      if (std::optional<unsigned> dim = loop.tiled->dims[number - first]) {
+        tiles.emplace_back(*dim, loop.numTrips);
+        runsHere = runs;
+      }
+    }
+    splits.clear();
+    for (const Share &share : candidate.cores)
+      if (std::optional<unsigned> dim = getSharedDim(*share.shared, number - first)) {
+        splits.resize(op.units.size(), 1);
+        splits[*dim] = share.numSlices;
+        cores *= share.numSlices;
+      }
+    if (cores == 1)
+      splits.clear();
+    // Rates do not tell what idle cores cost.
+    else if (cores * 2 < getNumCores(op.splits))
+      return kIllegal;
+    ns += facts.getCostInNs(number, tiles, splits, ~uint64_t(0) >> 2, /*reachesAll=*/false) *
+          double(runsHere);
+  }
+  return ns;
+}
+
+void Run::placeOps(const Candidate &candidate, Nest &nest) {
+  for (unsigned number = first; number <= last; ++number) {
+    NestOp placed;
+    for (unsigned i = 0; i < candidate.loops.size(); ++i) {
+      placed.dims.push_back(candidate.loops[i].tiled->dims[number - first]);
+      if (placed.dims.back())
+        placed.depth = i + 1;
+    }
+    placed.dims.resize(placed.depth);
+    for (const Share &share : candidate.cores)
+      if (std::optional<unsigned> dim = getSharedDim(*share.shared, number - first);
+          dim && share.numSlices > 1) {
+        placed.splits.resize(facts.problem.ops[number].units.size(), 1);
+        placed.splits[*dim] = share.numSlices;
+      }
+    nest.ops.push_back(std::move(placed));
+  }
+}
+
+std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nest,
+                                     const std::vector<unsigned> &positions) {
+  const unsigned numLoops = static_cast<unsigned>(candidate.loops.size());
+  std::vector<Kept> kept;
+  for (unsigned place = 0; place < values.size(); ++place) {
+    const unsigned number = values[place];
+    const TilingValue &value = facts.problem.values[number];
+    if (!value.mayStay || !touchesAll[place])
+      continue;
+    // Every core finds what it wrote if all operations share the same dims of the value, in
+    // the same order.
+    std::vector<unsigned> sharedDims;
+    bool isPossible = true, isFirst = true;
+    unsigned numWrites = 0, leastDepth = numLoops, mostDepth = 0, from = kNone, to = 0;
+    for (Use use : uses[place]) {
+      const NestOp &op = nest.ops[use.op - first];
+      const TilingOperand &operand = facts.problem.ops[use.op].operands[use.operand];
+      numWrites += operand.isWrite;
+      isPossible &= !operand.needsDeviceMemory && !op.splits.empty();
+      // What a loop moves along is a dim of the tile, not a part of one.
+      const layout::IndexMap &map = facts.getMap(use);
+      for (unsigned i = 0; i < op.dims.size(); ++i)
+        for (unsigned r = 0; op.dims[i] && r < map.results.size(); ++r)
+          if (layout::dependsOn(map.results[r], *op.dims[i]))
+            isPossible &= candidate.loops[i].tiled->valueDims[place] == r;
+      // At most two: dims of the operation and of the value.
+      std::pair<unsigned, unsigned> dims[2];
+      unsigned numShared = 0;
+      for (const Share &share : candidate.cores)
+        if (std::optional<unsigned> dim = getSharedDim(*share.shared, use.op - first)) {
+          // The result of a reduced dim, too: which core has the whole sum is not public.
+          isPossible &= share.shared->valueDims[place].has_value();
+          dims[numShared++] = {*dim, share.shared->valueDims[place].value_or(0)};
+        }
+      if (numShared == 2 && dims[1] < dims[0])
+        std::swap(dims[0], dims[1]);
+      if (isFirst)
+        for (unsigned i = 0; i < numShared; ++i)
+          sharedDims.push_back(dims[i].second);
+      isPossible &= numShared == sharedDims.size();
+      for (unsigned i = 0; isPossible && i < numShared; ++i)
+        isPossible &= dims[i].second == sharedDims[i];
+      isFirst = false;
+      leastDepth = std::min(leastDepth, op.depth);
+      mostDepth = std::max(mostDepth, op.depth);
+      from = std::min(from, positions[use.op - first]);
+      to = std::max(to, positions[use.op - first]);
+    }
+    if (!isPossible)
+      continue;
+    NestTile tile;
+    tile.value = number;
+    // The loops that move over it; within them it is the same.
+    for (unsigned i = 0; i < numLoops; ++i)
+      if (candidate.loops[i].tiled->isInValue[place])
+        tile.depth = i + 1;
+    const Use &firstUse = uses[place].front();
+    const bool isWrittenFirst =
+        numWrites == 1 && facts.problem.ops[firstUse.op].operands[firstUse.operand].isWrite;
+    // What no loop moves over stays as a whole beyond the run as well, if it did untiled and
+    // the operations of the run share it as they did.
+    const bool isWhole =
+        tile.depth == 0 && value.isInternal && facts.isResident[number] &&
+        std::all_of(uses[place].begin(), uses[place].end(), [&](Use use) {
+          return nest.ops[use.op - first].splits == facts.problem.ops[use.op].splits;
+        });
+    const bool isWithin = value.isInternal && facts.firstUse[number] >= first &&
+                          facts.lastUse[number] <= last && isWrittenFirst;
+    const bool isInside = isWhole || isWithin;
+    if (isWrittenFirst)
+      tile.depth = std::max(tile.depth, nest.ops[firstUse.op - first].depth);
+    if (tile.depth > leastDepth)
+      continue; // read while a loop moves over it, or written again
+    int64_t reads = 0;
+    for (Use use : uses[place])
+      reads += candidate.loadsFactors && numWrites == 0 && facts.problem.ops[use.op].macs > 0;
+    for (Use use : uses[place])
+      reads += nest.getNumRuns(nest.ops[use.op - first].depth) / nest.getNumRuns(tile.depth);
+    const bool isReused = !isInside && !isWhole && reads > 1;
+    tile.isLoaded = isReused && numWrites == 0;
+    tile.isStored = isReused && isWrittenFirst;
+    if (!isInside && !tile.isLoaded && !tile.isStored)
+      continue;
+    double parts = 1;
+    for (unsigned i = 0; i < tile.depth; ++i) {
+      tile.dims.push_back(candidate.loops[i].tiled->valueDims[place]);
+      isPossible &= tile.dims.back() || !candidate.loops[i].tiled->isInValue[place];
+      // Each iteration would store the whole of it.
+      isPossible &= tile.dims.back() || !tile.isStored;
+      parts *= tile.dims.back() ? double(candidate.loops[i].numTrips) : 1;
+    }
+    if (!isPossible)
+      continue;
+    tile.splits.assign(value.shape.size(), 1);
+    for (const Share &share : candidate.cores)
+      if (std::optional<unsigned> dim = share.shared->valueDims[place];
+          dim && std::find(sharedDims.begin(), sharedDims.end(), *dim) != sharedDims.end()) {
+        tile.splits[*dim] = share.numSlices;
+        parts *= double(share.numSlices);
+      }
+    // A copy counts the cores in the order of the value's dims.
+    if ((tile.isLoaded || tile.isStored) && !std::is_sorted(sharedDims.begin(), sharedDims.end()))
+      continue;
+    if ((tile.isLoaded || tile.isStored) && !facts.canCopy(tile, nest.numTrips))
+      continue;
+    // Used in deeper loops, it is needed from their first iteration to their last.
+    if (mostDepth > tile.depth) {
+      for (unsigned op = 0; op < nest.ops.size(); ++op)
+        if (nest.ops[op].depth > tile.depth)
+          from = std::min(from, positions[op]);
+      to = static_cast<unsigned>(positions.size()) - 1;
+    }
+    Kept entry{place, std::move(tile), from, to, double(value.sizeInBytes) / parts};
+    for (Use use : uses[place])
+      entry.savedInBytes +=
+          facts.getBytes(use) * double(nest.getNumRuns(nest.ops[use.op - first].depth));
+    kept.push_back(std::move(entry));
+  }
+  return kept;
+}
+
+bool fit(std::vector<Resident> &residents, size_t numPositions, double capacity) {
+  bool allFit = true;
+  while (true) {
+    std::unordered_map<unsigned, double> bytesOf;
+    for (const Resident &resident : residents)
+      bytesOf[resident.id] = resident.bytes;
+    // What is live at each operation, from what begins and ends there. A result takes the
+    // place of an input that ends with it.
+    std::vector<double> change(numPositions + 1);
+    for (const Resident &resident : residents) {
+      auto result = bytesOf.end();
+      if (resident.replacedBy)
+        result = bytesOf.find(*resident.replacedBy);
+      bool isReplaced = result != bytesOf.end() && result->second == resident.bytes;
+      change[resident.from] += resident.bytes;
+      change[resident.to + (isReplaced ? 0 : 1)] -= resident.bytes;
+    }
+    double most = 0, live = 0;
+    unsigned at = 0;
+    for (unsigned position = 0; position < numPositions; ++position) {
+      live += change[position];
+      if (live > most) {
+        most = live;
+        at = position;
+      }
+    }
+    if (most <= capacity)
+      return allFit;
+    allFit = false;
+    // Per byte of the scratchpad; of those that save the same the largest.
+    auto least = residents.end();
+    for (auto entry = residents.begin(); entry != residents.end(); ++entry) {
+      if (entry->from > at || entry->to < at)
+        continue;
+      double mine = least == residents.end() ? -1 : entry->savedInBytes * least->bytes,
+             other = least == residents.end() ? 0 : least->savedInBytes * entry->bytes;
+      if (mine < other || (mine == other && entry->bytes > least->bytes))
+        least = entry;
+    }
+    residents.erase(least);
+  }
+}
+
+void Facts::computeUntiled() {
+  std::vector<Resident> residents;
+  for (unsigned value = 0; value < problem.values.size(); ++value) {
+    if (!problem.values[value].untiledPartInBytes || numUses[value] == 0)
+      continue;
+    Resident resident{value,
+                      firstUse[value],
+                      lastUse[value],
+                      double(*problem.values[value].untiledPartInBytes),
+                      double(problem.values[value].sizeInBytes) * numUses[value],
+                      std::nullopt};
+    const TilingOp &op = problem.ops[resident.to];
+    const unsigned result = op.operands.back().value;
+    for (const TilingOperand &operand : op.operands)
+      if (operand.value == value && operand.mayBeReplaced && firstUse[result] == resident.to)
+        resident.replacedBy = result;
+    residents.push_back(resident);
+  }
+  fit(residents, problem.ops.size(), double(problem.scratchpadInBytes));
+  isResident.resize(problem.values.size());
+  for (const Resident &resident : residents)
+    isResident[resident.id] = true;
+  untiledInNs.push_back(0);
+  for (unsigned number = 0; number < problem.ops.size(); ++number) {
+    const TilingOp &op = problem.ops[number];
+    uint64_t inLX = 0;
+    for (size_t i = 0; i < op.operands.size(); ++i)
+      inLX |= uint64_t(isResident[op.operands[i].value]) << i;
+    double ns = op.division ? getCostInNs(number, {}, op.splits, inLX, /*reachesAll=*/false) : 0;
+    untiledInNs.push_back(untiledInNs.back() + std::min(ns, kImpossibleInNs));
+  }
+}
+
+bool Run::fitKept(std::vector<Kept> &kept, const Nest &nest,
+                  const std::vector<unsigned> &positions) {
+  const TilingProblem &problem = facts.problem;
+  std::vector<unsigned> opAt(positions.size());
+  for (unsigned op = 0; op < positions.size(); ++op)
+    opAt[positions[op]] = op + first;
+  std::vector<Resident> residents;
+  for (const Kept &entry : kept) {
+    Resident resident{entry.place, entry.from,         entry.to,
+                      entry.bytes, entry.savedInBytes, std::nullopt};
+    const unsigned number = opAt[entry.to];
+    const TilingOp &op = problem.ops[number];
+    const unsigned place = places[op.operands.back().value];
+    if (uses[place].front().op == number && entry.tile.depth == nest.ops[number - first].depth)
+      for (const TilingOperand &operand : op.operands)
+        if (operand.value == values[entry.place] && operand.mayBeReplaced)
+          resident.replacedBy = place;
+    residents.push_back(resident);
+  }
+  if (fit(residents, positions.size(), kShareOfScratchpad * double(problem.scratchpadInBytes)))
+    return true;
+  std::vector<bool> isLeft(values.size());
+  for (const Resident &resident : residents)
+    isLeft[resident.id] = true;
+  std::erase_if(kept, [&](const Kept &entry) { return !isLeft[entry.place]; });
+  return false;
+}
+
+double Run::evaluate(const Candidate &candidate, double limitInNs, Nest &nest, bool &allFit) {
+  allFit = false;
+  // No plan of it takes less than all in the scratchpads.
+  if (getLeastOf(candidate) >= limitInNs)
+    return kIllegal;
+  nest = {};
+  nest.first = first;
+  nest.last = last;
+  for (const Loop &loop : candidate.loops)
+    nest.numTrips.push_back(loop.numTrips);
+  placeOps(candidate, nest);
+  // What stands in fewer loops comes first.
+  std::vector<unsigned> positions(nest.ops.size());
+  unsigned position = 0;
+  for (unsigned depth = 0; depth <= candidate.loops.size(); ++depth)
+    for (unsigned op = 0; op < nest.ops.size(); ++op)
+      if (nest.ops[op].depth == depth)
+        positions[op] = position++;
+  std::vector<Kept> kept = findKept(candidate, nest, positions);
+  allFit = fitKept(kept, nest, positions);
+
+  double ns = 0;
+  std::vector<bool> isKept(values.size());
+  for (Kept &entry : kept) {
+    isKept[entry.place] = true;
+    if (entry.tile.isLoaded || entry.tile.isStored) {
+      double bytes = double(facts.problem.values[entry.tile.value].sizeInBytes);
+      for (unsigned i = 0; i < entry.tile.depth; ++i)
+        if (!entry.tile.dims[i])
+          bytes *= double(nest.numTrips[i]);
+      ns += bytes / facts.problem.memoryInBytesPerNs;
+    }
+    // A whole value keeps its buffer.
+    if (entry.tile.depth > 0 || entry.tile.isLoaded || entry.tile.isStored)
+      nest.tiles.push_back(std::move(entry.tile));
+  }
+  // What leaves the scratchpads here is missed by others.
+  for (unsigned place = 0; place < values.size(); ++place)
+    if (facts.isResident[values[place]] && !isKept[place])
+      ns += double(facts.numUses[values[place]] - uses[place].size()) *
+            double(facts.problem.values[values[place]].sizeInBytes) /
+            facts.problem.memoryInBytesPerNs;
+  for (unsigned number = first; number <= last; ++number) {
+    const NestOp &op = nest.ops[number - first];
+    tiles.clear();
+    for (unsigned i = 0; i < op.depth; ++i)
+      if (op.dims[i])
+        tiles.emplace_back(*op.dims[i], nest.numTrips[i]);
+    const auto &operands = facts.problem.ops[number].operands;
+    uint64_t inLX = 0;
+    for (size_t i = 0; i < operands.size(); ++i)
+      inLX |= uint64_t(isKept[places[operands[i].value]]) << i;
+    ns += facts.getCostInNs(number, tiles, op.splits, inLX,
+                            /*reachesAll=*/candidate.loops.empty()) *
+          double(nest.getNumRuns(op.depth));
+  }
+  return ns;
+}
+
+double Run::getLeastInNs() const {
+  double bytes = 0, macs = 0;
+  for (unsigned place = 0; place < values.size(); ++place) {
+    unsigned number = values[place];
+    bool isInside = facts.problem.values[number].isInternal && facts.firstUse[number] >= first &&
+                    facts.lastUse[number] <= last;
+    double most = 0;
+    for (Use use : uses[place])
+      most = std::max(most, facts.getBytes(use));
+    bytes += isInside ? 0 : most;
+  }
+  for (unsigned op = first; op <= last; ++op)
+    macs += double(facts.problem.ops[op].macs);
+  return std::max(bytes / facts.problem.memoryInBytesPerNs,
+                  macs / (facts.problem.macsPerNs * double(facts.problem.numCores)));
+}
+
+std::vector<std::vector<Run::Share>> Run::getShares(const std::vector<Loop> &loops,
+                                                    const std::vector<Node> &shareable) {
+  const int64_t numCores = facts.problem.numCores;
+  auto getUnits = [&](Node root) {
+    const Class &shared = getClass(root);
+    int64_t extent = shared.extent;
+    for (const Loop &loop : loops)
+      if (loop.tiled == &shared)
+        extent /= loop.numTrips;
+    return extent / std::max<int64_t>(1, shared.unit);
+  };
+  auto getMost = [](int64_t units, int64_t limit) {
+    int64_t most = 1;
+    for (int64_t n = 2; n <= limit; ++n)
+      if (units % n == 0)
+        most = n;
+    return most;
+  };
+  std::vector<std::vector<Share>> shares;
+  for (Node root : shareable)
+    shares.push_back({{&getClass(root), getMost(getUnits(root), numCores)}});
+  if (getLength() > kMostOfTwoLoops || !hasProducts)
+    return shares;
+  // Two dims where products are: what cores read alike, they wait for.
+  int64_t most = 2;
+  std::vector<std::vector<Share>> pairs;
+  for (size_t i = 0; i < shareable.size(); ++i)
+    for (size_t j = i + 1; j < shareable.size(); ++j) {
+      const int64_t units = getUnits(shareable[i]), others = getUnits(shareable[j]);
+      for (int64_t n = 2; n * 2 <= numCores; ++n) {
+        if (units % n)
+          continue;
+        const int64_t m = getMost(others, numCores / n);
+        if (m == 1 || n * m < most)
+          continue;
+        if (n * m > most)
+          pairs.clear();
+        most = n * m;
+        pairs.push_back({{&getClass(shareable[i]), n}, {&getClass(shareable[j]), m}});
+      }
+    }
+  shares.insert(shares.end(), pairs.begin(), pairs.end());
+  return shares;
+}
+
+} // namespace spyre::planning::tiling
