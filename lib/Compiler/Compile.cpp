@@ -665,6 +665,15 @@ std::string toJson(const CompileStats &stats) {
     w.field("lx_bytes_peak", stats.lxPeakInBytes);
     w.field("pool_bytes", stats.poolInBytes);
     w.field("modelled_us", stats.modelledInNs / 1000);
+    w.key("modelled_parts");
+    w.beginObject();
+    w.field("compute_us", stats.computeInNs / 1000);
+    w.field("memory_us", stats.memoryInNs / 1000);
+    w.field("ring_us", stats.ringInNs / 1000);
+    w.endObject();
+    w.field("bound_us", stats.boundInNs / 1000);
+    if (stats.boundInNs > 0)
+      w.field("bound_ratio", stats.modelledInNs / stats.boundInNs);
     w.endObject();
   }
   return os.str();

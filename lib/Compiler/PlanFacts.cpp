@@ -13,6 +13,7 @@
 
 #include "spyre/Device/Device.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
+#include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/BufferLiveness.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/PlanningModel.h"
 #include "spyre/OpFunc/OpFuncTable.h"
@@ -21,6 +22,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/AsmState.h"
 #include "llvm/Support/Path.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace mlir::spyre;
@@ -149,6 +152,55 @@ report::Function FactsCollector::collect() {
 
 namespace spyre::compiler {
 
+/// What no plan of one launch of \p func falls below: what its operations touch of each array of
+/// the host, in the host's type, is read or written once.
+static double getBoundInNs(func::FuncOp func, PlanningModel &model) {
+  struct Touched {
+    double inDevice = 0; ///< bytes, each use by itself
+    double whole = 0;    ///< of the host's array
+  };
+  std::map<StringRef, Touched> read, written;
+  double macs = 0;
+  auto touch = [&](Value value, double bytes, std::map<StringRef, Touched> &arrays) {
+    auto argument = dyn_cast<BlockArgument>(getRootBuffer(value));
+    auto array = argument ? func.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kArrayAttr)
+                          : StringAttr();
+    if (!array)
+      return; // between operations, or a number
+    auto host = func.getArgAttrOfType<TypeAttr>(argument.getArgNumber(), kHostTypeAttr);
+    Type element = host ? host.getValue() : getElementType(argument);
+    constexpr unsigned kBitsOfByte = 8;
+    double size = llvm::divideCeil(element.getIntOrFloatBitWidth(), kBitsOfByte);
+    for (int64_t extent : getShape(argument))
+      size *= double(extent);
+    arrays[array.getValue()].inDevice += bytes;
+    arrays[array.getValue()].whole = size;
+  };
+  func.walk([&](DeviceOpInterface op) {
+    const PlannedOp *planned = model.get(op);
+    if (!planned)
+      return;
+    const double runs = static_cast<double>(getNumRuns(op));
+    ::spyre::cost::OpProblem cost = getCostProblem(op, *planned);
+    for (auto [i, input] : llvm::enumerate(op.getInputs()))
+      touch(input, double(cost.operands[i].sizeInBytes) * runs, read);
+    touch(op.getDestination(), double(cost.operands.back().sizeInBytes) * runs, written);
+    if (isMatmul(op)) {
+      double points = runs;
+      for (int64_t extent : op.getExtents())
+        points *= double(extent);
+      macs += points;
+    }
+  });
+  auto sum = [](const std::map<StringRef, Touched> &arrays) {
+    double bytes = 0;
+    for (const auto &[name, touched] : arrays)
+      bytes += std::min(touched.inDevice, touched.whole);
+    return bytes;
+  };
+  return ::spyre::cost::getBoundInNs(*model.getDevice(), sum(read), sum(written), macs);
+}
+
 double getModelledTimeInNs(func::FuncOp func) {
   PlanningModel model(func);
   double ns = 0;
@@ -171,8 +223,13 @@ void collectPlanFacts(func::FuncOp func, int64_t numLaunches, CompileStats &stat
     stats.numDeviceOps += numLaunches;
     stats.hbmReadInBytes += op.readInBytes * op.numRuns;
     stats.hbmWriteInBytes += op.writtenInBytes * op.numRuns;
-    stats.modelledInNs += op.estimate.totalInNs * double(op.numRuns);
+    const double runs = double(op.numRuns);
+    stats.modelledInNs += op.estimate.totalInNs * runs;
+    stats.computeInNs += op.estimate.computeInNs * runs;
+    stats.memoryInNs += op.estimate.memoryInNs * runs;
+    stats.ringInNs += op.estimate.ringInNs * runs;
   }
+  stats.boundInNs += getBoundInNs(func, model) * double(numLaunches);
   stats.functions.push_back(std::move(facts));
   MemoryUse use = getMemoryUse(func);
   stats.lxPeakInBytes = std::max(stats.lxPeakInBytes, use.lxInBytes);

@@ -46,6 +46,7 @@ report::Program makeReport(const std::string &inputFile, const CompileOptions &o
   program.stages = std::move(stages);
   program.functions = stats.functions;
   program.poolInBytes = stats.poolInBytes;
+  program.boundInNs = stats.boundInNs;
   return program;
 }
 

@@ -55,6 +55,13 @@ double cost::getArrayEfficiency(const Device &device, double rowsPerCore) {
   return std::min(1.0, std::sqrt(passes / device.getRates().passesToFillArray));
 }
 
+double cost::getBoundInNs(const Device &device, double readInBytes, double writtenInBytes,
+                          double macs) {
+  const DeviceRates &rates = device.getRates();
+  return std::max(getStreamInNs(rates, readInBytes, writtenInBytes),
+                  macs / (rates.sustainedMacsPerNs * double(device.getNumCores())));
+}
+
 double cost::getTileEfficiency(const DeviceRates &rates, int64_t rowsPerCore, int64_t columns) {
   double share = std::pow(double(rowsPerCore) / rates.tileFullRows, rates.tileRowExponent) *
                  std::pow(double(columns) / rates.tileFullColumns, rates.tileColumnExponent);

@@ -154,24 +154,45 @@ Region Access::getRegion() const {
   return getRegionOver(map, {std::vector<int64_t>(map.extents.size(), 0), map.extents});
 }
 
+/// The digits of \p expr, smallest step first.
+static std::vector<Digit> getDigitsByStep(const IndexExpr &expr) {
+  std::vector<Digit> digits = expr.digits;
+  std::sort(digits.begin(), digits.end(), [](const Digit &a, const Digit &b) {
+    return std::abs(a.coefficient) < std::abs(b.coefficient);
+  });
+  return digits;
+}
+
 bool Access::isWhole(const std::vector<int64_t> &shape) const {
   if (map.results.size() != shape.size())
     return false;
   std::vector<bool> used(map.extents.size(), false);
   for (size_t i = 0; i < shape.size(); ++i) {
     const IndexExpr &expr = map.results[i];
-    if (expr.constant != 0 || expr.digits.size() > 1)
+    if (expr.constant != 0)
       return false;
-    if (expr.digits.empty()) {
-      if (shape[i] != 1)
+    int64_t reach = 1;
+    for (const Digit &digit : getDigitsByStep(expr)) {
+      if (getAxis(digit.input) != Axis::Point || digit.divisor != 1 || digit.modulus != 0 ||
+          digit.coefficient != reach || used[digit.input])
         return false;
-      continue;
+      used[digit.input] = true;
+      reach *= map.extents[digit.input];
     }
-    const Digit &digit = expr.digits.front();
-    if (getAxis(digit.input) != Axis::Point || digit.divisor != 1 || digit.modulus != 0 ||
-        digit.coefficient != 1 || map.extents[digit.input] != shape[i] || used[digit.input])
+    if (reach != shape[i])
       return false;
-    used[digit.input] = true;
+  }
+  return true;
+}
+
+bool Access::areSlicesDense(const Spread &spread) const {
+  for (const IndexExpr &expr : map.results) {
+    std::vector<Digit> digits = getDigitsByStep(expr);
+    if (!digits.empty())
+      digits.pop_back();
+    for (const Digit &digit : digits)
+      if (getAxis(digit.input) == Axis::Point && spread.dims[digit.input].numSlices > 1)
+        return false;
   }
   return true;
 }

@@ -55,6 +55,11 @@ findObstacleInSpreads(const ResidencyValue &value,
         std::none_of(written.map.results.begin(), written.map.results.end(),
                      [&](const layout::IndexExpr &expr) { return layout::dependsOn(expr, dim); }))
       return ResidencyObstacle{Obstacle::SummedByCores};
+  // A core's part is a box.
+  for (unsigned i = 0; i < spreads.size(); ++i)
+    if (!value.uses[i].access.areSlicesDense(*spreads[i]))
+      return i == 0 ? ResidencyObstacle{Obstacle::PartlyWritten}
+                    : ResidencyObstacle{Obstacle::OtherPart, i};
   // No access moves (findObstacle), so that one iteration stands for all.
   std::vector<std::optional<layout::Region>> held;
   auto start = [](const layout::Access &access) {

@@ -29,12 +29,24 @@ void Run::add(unsigned number) {
       uses.emplace_back();
       touchesAll.push_back(true);
     }
+    const bool isWritten = std::any_of(uses[place].begin(), uses[place].end(), [&](Use use) {
+      return facts.problem.ops[use.op].operands[use.operand].isWrite;
+    });
     uses[place].push_back({number, i});
     for (unsigned r = 0; r < value.shape.size(); ++r) {
       const layout::IndexExpr &expr = operand.map.results[r];
       Node node = facts.valueNodes[operand.value] + r;
       if (auto dim = getOuterDim(expr, extents, value.shape[r])) {
-        parent[find(node)] = find(facts.opNodes[number] + *dim);
+        const Node mine = find(facts.opNodes[number] + *dim);
+        // What an operation of the run has written carries its dims on.
+        bool carries = joinsReads || operand.isWrite || isWritten;
+        if (carries || !isTaken[node]) {
+          parent[find(node)] = mine;
+        } else if (find(node) != mine) {
+          isMixed[node] = true;
+          ++numSeparated;
+        }
+        isTaken[node] = true;
         if (operand.isWrite)
           inResult[*dim] = true;
       } else if (!isUnit(expr, value.shape[r])) {

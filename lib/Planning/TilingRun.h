@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A run of operations that grows one by one. With each, the dims that are the same dim of the
-// data are joined: a union-find over the dims of operations and of values. What may be done
-// with a class of dims is asked here; what is worth it is TimeTiling.cpp's.
+// data are joined: a union-find over the dims of operations and of values (TilingRun.cpp). What
+// a candidate nest of the run takes is in NestCost.cpp, which candidates there are in
+// TimeTiling.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -167,14 +168,19 @@ private:
 /// Operations first .. last, and which of their dims are the same.
 class Run {
 public:
-  Run(const Facts &facts, unsigned first)
-      : facts(facts), first(first), last(first), parent(facts.numNodes), isMixed(facts.numNodes),
-        isReduced(facts.numNodes), places(facts.problem.values.size(), kNone) {
+  /// \p joinsReads: dims are the same also where operations only read the same value by them.
+  /// Else what is only read keeps them apart: queries and keys that are made of the same rows.
+  Run(const Facts &facts, unsigned first, bool joinsReads)
+      : facts(facts), joinsReads(joinsReads), first(first), last(first), parent(facts.numNodes),
+        isMixed(facts.numNodes), isReduced(facts.numNodes), isTaken(facts.numNodes),
+        places(facts.problem.values.size(), kNone) {
     std::iota(parent.begin(), parent.end(), 0);
     add(first);
   }
 
   unsigned getLength() const { return last - first + 1; }
+  /// Dims were kept apart that the other way joins.
+  bool hasSeparated() const { return numSeparated > 0; }
 
   bool grow() {
     if (last + 1 >= facts.problem.ops.size() || facts.problem.ops[last + 1].isFixed ||
@@ -273,10 +279,13 @@ private:
                                             const std::vector<Node> &shareable);
 
   const Facts &facts;
+  bool joinsReads;
+  unsigned numSeparated = 0;
   unsigned first, last;
   std::vector<Node> parent;
   std::vector<bool> isMixed;          ///< of values: read or written by other coordinates, too
   std::vector<bool> isReduced;        ///< of operations: not a dim of the result
+  std::vector<bool> isTaken;          ///< of values: an operation has the dim
   std::vector<unsigned> values;       ///< that the run uses, in order of first use
   std::vector<std::vector<Use>> uses; ///< of each of `values`
   std::vector<bool> touchesAll;       ///< of each of `values`: each use touches all of it

@@ -5,10 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs of operations grow one by one (TilingRun.h). For each class of dims that may be tiled,
-// each that cores may share and each number of tiles the traffic is counted. What does not
-// fit into LX together goes back to device memory, the largest first. The run that saves most
-// from its first operation on becomes a nest.
+// Runs of operations grow one by one (TilingRun.h). Loops over classes of dims that may be
+// tiled, numbers of tiles and ways to share them among the cores are enumerated here and judged
+// in NestCost.cpp. The run that saves most from its first operation on becomes a nest.
 //
 //===----------------------------------------------------------------------===//
 
@@ -150,20 +149,25 @@ static std::optional<Nest> findNest(const tiling::Facts &facts, unsigned first) 
       best = std::move(nest);
   };
   auto getLeastSaving = [&] { return best ? kAsGood * getSaving(*best) : 0; };
-  tiling::Run run(facts, first);
   std::vector<tiling::Run> runs; // that are not too long for two loops
-  for (size_t numTileable = run.getTileable().size(); numTileable > 0;) {
-    // A longer run is tried before it is known to be one; where fewer dims are left, the
-    // shorter is the last of its kind.
-    tiling::Run shorter = run;
-    size_t left = run.grow() ? run.getTileable().size() : 0;
-    bool isLast = left != std::exchange(numTileable, left);
-    unsigned length = shorter.getLength();
-    if (!isLast && length > kEachLength && length % kEachLength)
-      continue;
-    take(shorter.findBest(1, getLeastSaving()));
-    if (length <= tiling::kMostOfTwoLoops && length > 1)
-      runs.push_back(std::move(shorter));
+  for (bool joinsReads : {true, false}) {
+    tiling::Run run(facts, first, joinsReads);
+    for (size_t numTileable = run.getTileable().size(); numTileable > 0;) {
+      // A longer run is tried before it is known to be one; where fewer dims are left, the
+      // shorter is the last of its kind.
+      tiling::Run shorter = run;
+      size_t left = run.grow() ? run.getTileable().size() : 0;
+      bool isLast = left != std::exchange(numTileable, left);
+      unsigned length = shorter.getLength();
+      if (!joinsReads && length > tiling::kMostOfTwoLoops)
+        break;
+      if ((!isLast && length > kEachLength && length % kEachLength) ||
+          (!joinsReads && !shorter.hasSeparated()))
+        continue;
+      take(shorter.findBest(1, getLeastSaving()));
+      if (length <= tiling::kMostOfTwoLoops && length > 1)
+        runs.push_back(std::move(shorter));
+    }
   }
   // Two loops where most is left to be saved.
   std::vector<size_t> order(runs.size());

@@ -16,8 +16,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iomanip>
 #include <map>
 #include <ostream>
+#include <sstream>
 #include <string_view>
 
 using namespace spyre;
@@ -120,6 +122,12 @@ void Page::writeTotals() {
   }
   os << "<div class=\"tiles\">\n";
   tile(microseconds(getModelledInNs(program)) + " µs", "modelled time");
+  if (program.boundInNs > 0) {
+    std::ostringstream ratio;
+    ratio << std::fixed << std::setprecision(2) << getModelledInNs(program) / program.boundInNs;
+    tile(ratio.str() + " ×",
+         "the least that any plan takes, " + microseconds(program.boundInNs) + " µs");
+  }
   tile(std::to_string(operations), "device operations");
   tile(bytes(read), "read from device memory");
   tile(bytes(written), "written to device memory");

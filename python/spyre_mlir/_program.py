@@ -356,6 +356,7 @@ class CompiledProgram:
             ("hbm_read_bytes", "read from device memory", 2**20, " MiB"),
             ("hbm_write_bytes", "written to device memory", 2**20, " MiB"),
             ("modelled_us", "modelled time", 1, " us"),
+            ("bound_us", "least that any plan takes", 1, " us"),
         ):
             if key in stats:
                 lines.append(f"  {what}: {stats[key] / scale:.4g}{unit}")

@@ -242,9 +242,25 @@ def test_no_plan_is_worse_than_before(name, tmp_path):
 # Twice the bound of these would be a plan without tiles.
 TILED = (
     *("attention_2048", "attention_8192", "attention_mask_2048", "sdpa_causal_512", "decode_attention_8x4096"),
-    *("layernorm_4096x4096", "rmsnorm_4096x4096", "groupnorm_8x256x64x64", "softmax_4096x32768", "log_softmax_512x49152"),
+    *(
+        "layernorm_4096x4096",
+        "rmsnorm_4096x4096",
+        "groupnorm_8x256x64x64",
+        "softmax_4096x32768",
+        "log_softmax_512x49152",
+    ),
     *("chain_32_norm", "add_transposed", "swiglu_2048"),
 )
+
+
+@pytest.mark.parametrize("name", BEFORE)
+def test_the_bound_is_that_of_the_program(name, tmp_path):
+    # The compiler's from what it planned, the table's from what PyTorch exported: without the
+    # constants that the compiler has folded (a causal mask is 6 % of what moves).
+    bound = json.loads((bounds.DATA / "workloads.json").read_text())[name]
+    stats = bounds.plan(tool("spyre-compile"), bounds.DATA / f"{name}.mlir", ["-O2"], tmp_path)
+    assert 0.99 * bound["bound_us"] <= stats["bound_us"] <= (1.06 if "causal" in name else 1.01) * bound["bound_us"]
+    assert stats["bound_ratio"] == pytest.approx(stats["modelled_us"] / stats["bound_us"])
 
 
 @pytest.mark.parametrize("name", TILED)

@@ -87,7 +87,10 @@ struct CompileStats {
   int64_t lxPeakInBytes = 0;                       ///< per core
   int64_t hbmReadInBytes = 0, hbmWriteInBytes = 0; ///< planned
   double modelledInNs = 0;                         ///< all runs of all operations
-  std::map<std::string, int64_t> hostCalls;        ///< by function
+  /// Its parts, which overlap within an operation.
+  double computeInNs = 0, memoryInNs = 0, ringInNs = 0;
+  double boundInNs = 0;                     ///< least time of all launches (getBoundInNs)
+  std::map<std::string, int64_t> hostCalls; ///< by function
   std::vector<HostCallFact> hostFacts;
   /// Each planned function's operations, with their modelled times.
   std::vector<report::Function> functions;

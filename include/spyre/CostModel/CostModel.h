@@ -87,6 +87,11 @@ double getTileEfficiency(const DeviceRates &rates, int64_t rowsPerCore, int64_t 
 /// Share of the memory rate that is left at a core's working set.
 double getWorkingSetEfficiency(const DeviceRates &rates, int64_t workingSetInBytes);
 
+/// What no plan falls below that moves these bytes between device memory and cores once and
+/// multiplies that often: the published rates with the turnaround, all arrays full. One that
+/// skips what a mask hides may.
+double getBoundInNs(const Device &device, double readInBytes, double writtenInBytes, double macs);
+
 /// The incumbent's cost of a matmul's division, in its units (about us), for
 /// comparison: it penalises splits of the batch and of a short M.
 /// Infinity for more slices than the device has cores.

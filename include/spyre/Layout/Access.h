@@ -101,8 +101,12 @@ struct Access {
   Region getRegion() const;
 
   /// True if all coordinates of a tensor of \p shape are touched in one iteration, each by
-  /// one point for the dims that it depends on: every dim by one input from 0 on.
+  /// one point for the dims that it depends on: every dim by one input from 0 on, or by
+  /// several one within the other.
   bool isWhole(const std::vector<int64_t> &shape) const;
+  /// True if no dim is sliced by \p spread that counts within another one in some coordinate: then
+  /// what a core touches is a box where what is touched at all is one.
+  bool areSlicesDense(const Spread &spread) const;
   /// True if every coordinate of getRegion(time) is touched at that time, whatever the time.
   bool isDense() const;
 };

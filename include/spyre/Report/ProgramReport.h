@@ -81,6 +81,7 @@ struct Program {
   std::vector<Stage> stages;
   std::vector<Function> functions;
   int64_t poolInBytes = 0;
+  double boundInNs = 0; ///< no plan takes less
 };
 
 /// Times all runs of all operations.

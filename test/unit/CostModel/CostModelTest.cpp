@@ -51,6 +51,12 @@ double total(CostClass costClass, std::vector<Operand> operands, int64_t rows = 
   return estimate(device(), problem).totalInNs;
 }
 
+TEST(CostModelTest, TheBoundIsTheLongerOfStreamAndProducts) {
+  EXPECT_NEAR(getBoundInNs(device(), 150e3, 0, 0), 1000, 1e-9);
+  EXPECT_NEAR(getBoundInNs(device(), 150e3, 50e3, 0), 200e3 / 150 + 50e3 * 0.00574, 1e-6);
+  EXPECT_NEAR(getBoundInNs(device(), 150e3, 0, 1140e4 * 32), 1e4, 1e-6);
+}
+
 TEST(CostModelTest, BalancedReadAndWriteLandAt105) {
   double ns = total(CostClass::Pointwise, {in(kMiB), out(kMiB)});
   EXPECT_NEAR(2.0 * kMiB / ns, 104.9, 0.05); // 2 / (2/150 + 0.00574)

@@ -206,6 +206,16 @@ TEST(AccessTest, WholeTensors) {
   EXPECT_FALSE(diagonal.isWhole({4, 4}));
   EXPECT_TRUE(makeAccess({{4}, {makeInput(0), makeConstant(0)}}).isWhole({4, 1}));
   EXPECT_FALSE(makeAccess({{4}, {makeInput(0), makeConstant(1)}}).isWhole({4, 2}));
+  // Heads of four, one after the other; with a gap, twice over, too many.
+  Access heads = makeAccess({{2, 4}, {add(makeInput(0, 4), makeInput(1))}});
+  EXPECT_TRUE(heads.isWhole({8}));
+  EXPECT_FALSE(heads.isWhole({9}));
+  EXPECT_FALSE(makeAccess({{2, 3}, {add(makeInput(0, 4), makeInput(1))}}).isWhole({8}));
+  EXPECT_FALSE(makeAccess({{2, 4}, {add(makeInput(0, 3), makeInput(1))}}).isWhole({7}));
+  // Cores that share heads have boxes, those that share what is in each have not.
+  EXPECT_TRUE(heads.areSlicesDense(makeSpread({{2, 2, 1}, {4, 1, 4}}, /*kFast=*/false)));
+  EXPECT_FALSE(heads.areSlicesDense(makeSpread({{2, 1, 2}, {4, 2, 2}}, /*kFast=*/false)));
+  EXPECT_TRUE(rows.areSlicesDense(makeSpread({{4, 2, 2}, {8, 2, 4}}, /*kFast=*/false)));
   // A tile that a loop moves is not the whole.
   Access tile;
   tile.numPoints = 1;

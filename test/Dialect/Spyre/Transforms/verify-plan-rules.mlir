@@ -135,6 +135,39 @@ func.func @more_cores(%x: !h, %o: !h) {
 
 !h = !spyre.buffer<128x64xf16, #spyre.layout<[1, 128, 64], order [0, 1], SEN169_FP16>, hbm>
 !l = !spyre.buffer<128x64xf16, #spyre.layout<[1, 128, 64], order [0, 1], SEN169_FP16>, lx>
+// L3-6: cores may share the outer one of two dims that run through a coordinate, not the inner one.
+func.func @outer_and_inner(%x: !h, %o: !h) {
+  %a = spyre.alloc lx(0) holding<cores 4, slices [4, 1], (c) -> (c, 0)> : !l
+  // expected-note @+1 {{allocated here}}
+  %b = spyre.alloc lx(16384) holding<cores 4, slices [1, 1], (c) -> (0, 0)> : !l
+  spyre.exp (d0 = 8 / 4, d1 = 16, d2 = 64) ins(%x[d0 * 16 + d1, d2]) outs(%a[d0 * 16 + d1, d2]) : !h -> !l
+  // expected-error @+1 {{L3-6: cores touch every so many elements of an LX buffer, of which each holds a box}}
+  spyre.exp (d0 = 8, d1 = 16 / 4, d2 = 64) ins(%x[d0 * 16 + d1, d2]) outs(%b[d0 * 16 + d1, d2]) : !h -> !l
+  spyre.neg (d0 = 128 / 4, d1 = 64) ins(%a[d0, d1]) outs(%o[d0, d1]) : !l -> !h
+  return
+}
+
+// -----
+
+!h = !spyre.buffer<64x128xf16, #spyre.layout<[2, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+!l = !spyre.buffer<64x128xf16, #spyre.layout<[2, 64, 64], order [0, 1], SEN169_FP16>, lx>
+!t = !spyre.buffer<64x128xf16, #spyre.layout<[1, 128, 64], order [1, 0], SEN169_FP16>, hbm>
+// L3-6: what a restickify reads, on devices that read device memory for it.
+module attributes {spyre.device = "spyre-2026-08"} {
+func.func @restickified(%x: !h, %o: !t) {
+  // expected-note @+1 {{allocated here}}
+  %a = spyre.alloc lx(0) holding<cores 1, slices [1, 1], (c) -> (0, 0)> : !l
+  spyre.exp (d0 = 64, d1 = 128) ins(%x[d0, d1]) outs(%a[d0, d1]) : !h -> !l
+  // expected-error @+1 {{L3-6: a restickify reads device memory on this device}}
+  spyre.restickify (d0 = 64, d1 = 128) ins(%a[d0, d1]) outs(%o[d0, d1]) : !l -> !t
+  return
+}
+}
+
+// -----
+
+!h = !spyre.buffer<128x64xf16, #spyre.layout<[1, 128, 64], order [0, 1], SEN169_FP16>, hbm>
+!l = !spyre.buffer<128x64xf16, #spyre.layout<[1, 128, 64], order [0, 1], SEN169_FP16>, lx>
 func.func @other_order(%x: !h, %o: !h) {
   // expected-note @+1 {{allocated here}}
   %a = spyre.alloc lx(0) holding<cores 32, slices [32, 1], (c) -> (31 - c, 0)> : !l

@@ -11,6 +11,8 @@
 
 #include "spyre/Dialect/Spyre/Transforms/L3/BufferResidency.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace mlir::spyre;
 namespace planning = ::spyre::planning;
@@ -33,7 +35,12 @@ static DistributionAttr makeDistribution(MLIRContext *context, const PlannedOp &
       results.push_back(getAffineConstantExpr(0, context));
       continue;
     }
-    unsigned dim = expr.digits.front().input;
+    // The outermost of the dims that run through it: no other is divided.
+    unsigned dim = std::max_element(expr.digits.begin(), expr.digits.end(),
+                                    [](const layout::Digit &a, const layout::Digit &b) {
+                                      return a.coefficient < b.coefficient;
+                                    })
+                       ->input;
     slices.push_back(splits[dim]);
     results.push_back(sliceOfDim[dim]);
   }

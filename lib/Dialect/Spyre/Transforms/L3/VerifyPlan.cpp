@@ -241,6 +241,8 @@ private:
     if (touched.isMoving())
       return "a loop moves over an LX buffer, whose addresses are the same in every iteration; "
              "allocate a tile inside the loop";
+    if (!touched.areSlicesDense(*planned->spread))
+      return "cores touch every so many elements of an LX buffer, of which each holds a box";
     for (int64_t core = 0; core < planned->spread->numCores; ++core) {
       std::optional<layout::Region> region = touched.getRegion(*planned->spread, core);
       if (core >= held.numCores)
