@@ -120,16 +120,20 @@ bool Run::isTileable(Node root) {
   const Class &tiled = getClass(root);
   if (tiled.extent <= 1 || tiled.numOps * 2 < getLength())
     return false;
-  // What stands before the loop: it reads nothing that the loop writes.
-  std::vector<bool> isWrittenInside(values.size());
+  // What stands before the loop: it reads nothing that the loop has written until then, and
+  // writes nothing that the loop has touched.
+  std::vector<bool> isWrittenInside(values.size()), isTouchedInside(values.size());
   for (unsigned op = first; op <= last; ++op) {
     if (tiled.isReduced[op - first])
       return false;
     for (const TilingOperand &operand : facts.problem.ops[op].operands) {
-      if (!tiled.dims[op - first] && isWrittenInside[places[operand.value]])
+      const unsigned place = places[operand.value];
+      if (tiled.dims[op - first]) {
+        isTouchedInside[place] = true;
+        isWrittenInside[place] = isWrittenInside[place] || operand.isWrite;
+      } else if (isWrittenInside[place] || (operand.isWrite && isTouchedInside[place])) {
         return false;
-      if (tiled.dims[op - first] && operand.isWrite)
-        isWrittenInside[places[operand.value]] = true;
+      }
     }
   }
   // What the loop writes is read, and written by others, in the same tile only.

@@ -281,6 +281,23 @@ TEST(TimeTilingTest, APartOfADimIsNoDim) {
             EXPECT_NE(dim, 2u);
 }
 
+TEST(TimeTilingTest, NothingIsOvertaken) {
+  // The third operation does not depend on the rows, but writes what the first has read.
+  Builder b(1 << 20);
+  unsigned x = b.addValue({65536, 4096}, false), y = b.addValue({65536, 4096}, true),
+           out = b.addValue({65536, 4096}, false), w = b.addValue({1, 4096}, false),
+           c = b.addValue({1, 4096}, true);
+  b.addOp({1, 4096}, {{w, {kUnit, 1}}, {c, {kUnit, 1}}});
+  b.addOp({65536, 4096}, {{x, {0, 1}}, {c, {kUnit, 1}}, {y, {0, 1}}});
+  b.addOp({1, 4096}, {{w, {kUnit, 1}}, {c, {kUnit, 1}}});
+  b.addOp({65536, 4096}, {{y, {0, 1}}, {c, {kUnit, 1}}, {out, {0, 1}}});
+  for (const Nest &nest : findNests(b.problem))
+    for (unsigned i = 0; i < nest.ops.size(); ++i)
+      for (unsigned j = i + 1; j < nest.ops.size(); ++j)
+        if (nest.first + i == 1 && nest.first + j == 2)
+          EXPECT_LE(nest.ops[i].depth, nest.ops[j].depth);
+}
+
 TEST(TimeTilingTest, ValuesThatOthersRead) {
   // y is read by the next operation and leaves: a tile, and a copy of it.
   Builder b(1 << 20);
