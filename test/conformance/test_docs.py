@@ -142,3 +142,17 @@ def test_glossary_is_sorted_and_links():
     terms = [re.match(r"\*\*(.+?)\.\*\* ", entry)[1] for entry in entries]
     assert terms == sorted(terms, key=str.lower)
     assert not [term for term, entry in zip(terms, entries, strict=True) if not re.search(r"→ \[.+\]\(.+\)$", entry)]
+
+
+def test_the_picture_of_a_plan_is_fresh(tmp_path):
+    """docs/picture/attention.svg, by the command in utils/draw-plan.py."""
+    draw = harness.REPOSITORY / "utils" / "draw-plan.py"
+    command = re.search(r"^#   utils/draw-plan.py (.*) \\\n#     (.*)$", draw.read_text(), re.M)
+    program, picture = command[1].split()
+    title = shlex.split(command[2])
+    made = tmp_path / "made.svg"
+    build = pathlib.Path(tool("spyre-compile")).parent.parent
+    arguments = [harness.REPOSITORY / program, made, "--build", build, *title]
+    done = subprocess.run([sys.executable, draw, *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert made.read_text() == (harness.REPOSITORY / picture).read_text()
