@@ -39,6 +39,11 @@ spyre::compiler::CompileFlags::CompileFlags(cl::OptionCategory &category)
            cl::desc("Operations that may run on the host: none, table (default: those of the "
                     "runtime's own host functions), any (PyTorch runs them)"),
            cl::init("table"), cl::cat(category)),
+      costModel(
+          "cost-model",
+          cl::desc("Model of modelled_us: published (default, the only one so far): the rates "
+                   "of published measurements"),
+          cl::init("published"), cl::cat(category)),
       dumpStages("dump-stages", cl::desc("Write the program after each stage into this folder"),
                  cl::value_desc("dir"), cl::cat(category)),
       report("report", cl::desc("Write an HTML page about the compiled program"),
@@ -104,6 +109,8 @@ spyre::compiler::makeOptions(const CompileFlagValues &flags) {
            std::to_string(found->getNumCores()) + " cores";
   if (flags.host != "none" && flags.host != "table" && flags.host != "any")
     return "--host=" + flags.host + ": known choices are none, table and any";
+  if (flags.costModel != "published")
+    return "--cost-model=" + flags.costModel + ": the only model so far is published";
   if (!parseWeights(flags.weights, options.weights))
     return "--weights=" + flags.weights +
            ": a list of arguments or ranges is wanted, e.g. in1,in3-in9";
@@ -131,9 +138,9 @@ spyre::compiler::CompileFlags::getOptions() const {
   // 0 is what no flag means; asked for, it is no number of cores.
   if (cores.getNumOccurrences() && cores < 1)
     return "--cores=" + std::to_string(cores) + ": at least one core is needed";
-  auto options =
-      makeOptions({optLevel, cores, target, form, device, dumpStages, report, weights, host, pretty,
-                   reportSeconds, provenance, exactArguments, exactResults, movesOnHost});
+  auto options = makeOptions({optLevel, cores, target, form, device, dumpStages, report, weights,
+                              host, costModel, pretty, reportSeconds, provenance, exactArguments,
+                              exactResults, movesOnHost});
   if (auto *made = std::get_if<CompileOptions>(&options)) {
     // MLIR's own flag; its default is true.
     const auto &flags = cl::getRegisteredOptions();

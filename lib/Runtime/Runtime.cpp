@@ -455,8 +455,8 @@ std::optional<Error> spyre::runtime::checkCapacity(const Bundle &bundle, const D
   // killed for it.
   int64_t host = int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   if (!countOnly && host > 0 && total > host)
-    return Error{bundle.directory + ": arguments and pool need " + std::to_string(total) +
-                 " bytes, the host has " + std::to_string(host)};
+    return Error{bundle.directory + ": is not supported on this host: arguments and pool need " +
+                 std::to_string(total) + " bytes, it has " + std::to_string(host)};
   return std::nullopt;
 }
 

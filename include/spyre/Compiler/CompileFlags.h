@@ -27,7 +27,7 @@ struct CompileFlagValues {
   int optLevel = 2;
   int64_t cores = 0;
   std::string target = "superdsc", form = "2026-08", device = "spyre";
-  std::string dumpStages, report, weights, host = "table";
+  std::string dumpStages, report, weights, host = "table", costModel = "published";
   bool pretty = false, reportSeconds = false, provenance = true, exactArguments = true;
   bool exactResults = false, movesOnHost = false;
 };
@@ -47,7 +47,7 @@ public:
 private:
   llvm::cl::opt<int> optLevel;
   llvm::cl::opt<int64_t> cores;
-  llvm::cl::opt<std::string> target, form, device, weights, host, dumpStages, report;
+  llvm::cl::opt<std::string> target, form, device, weights, host, costModel, dumpStages, report;
   llvm::cl::opt<bool> exactArguments, exactResults, movesOnHost, provenance, reportSeconds, pretty;
 };
 

@@ -165,7 +165,9 @@ def execute(text, inputs, shapes, flags, keep=None):
         result.failure = failure_of(result.messages)
     except spyre_mlir.SpyreError as error:
         result.messages = f"error: {error}\n"
-        result.failure = failure_of(result.messages)
+        # What is only to be compiled may be more than the memory of this machine holds.
+        if inputs is not None or "not supported on this host" not in str(error):
+            result.failure = failure_of(result.messages)
     except Exception as error:  # noqa: BLE001 - the package raises nothing else
         result.messages = traceback.format_exc()
         result.failure = harness.failed(harness.CRASHED, f"{type(error).__name__}: {error}")

@@ -56,6 +56,8 @@ TEST(CompileFlags, MistakesNameTheFlag) {
             "--superdsc-form=2025: known forms are 2026-06 and 2026-08");
   EXPECT_EQ(getMistake([](CompileFlagValues &flags) { flags.host = "gpu"; }),
             "--host=gpu: known choices are none, table and any");
+  EXPECT_EQ(getMistake([](CompileFlagValues &flags) { flags.costModel = "simulated"; }),
+            "--cost-model=simulated: the only model so far is published");
   EXPECT_EQ(getMistake([](CompileFlagValues &flags) { flags.cores = 33; }),
             "--cores=33: the device has 32 cores");
   EXPECT_EQ(getMistake([](CompileFlagValues &flags) { flags.device = "tpu"; }).find("--device=tpu"),

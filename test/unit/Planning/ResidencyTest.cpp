@@ -93,6 +93,27 @@ TEST(ResidencyTest, PartialSumsAreNobodys) {
   EXPECT_EQ(obstacle->kind, Obstacle::SummedByCores);
 }
 
+TEST(ResidencyTest, HeadsSideBySide) {
+  // Two heads of four rows each run through one coordinate: cores may share the heads.
+  ResidencyValue value = makeValue();
+  value.uses[0].access = layout::makeAccess(
+      {{2, 4, 16},
+       {layout::add(layout::makeInput(0, 4), layout::makeInput(1)), layout::makeInput(2)}});
+  EXPECT_FALSE(findObstacle(value));
+  Spread heads = spread({2, 4, 16}, {2, 1, 1}), inner = spread({2, 4, 16}, {1, 2, 1}),
+         rows = spread({8, 16}, {2, 1});
+  EXPECT_FALSE(findObstacleInSpreads(value, {&heads, &rows}, 32));
+  std::optional<ResidencyObstacle> obstacle = findObstacleInSpreads(value, {&inner, &rows}, 32);
+  ASSERT_TRUE(obstacle);
+  EXPECT_EQ(obstacle->kind, Obstacle::PartlyWritten);
+  // And who reads.
+  std::swap(value.uses[0].access, value.uses[1].access);
+  EXPECT_FALSE(findObstacleInSpreads(value, {&rows, &heads}, 32));
+  obstacle = findObstacleInSpreads(value, {&rows, &inner}, 32);
+  ASSERT_TRUE(obstacle);
+  EXPECT_EQ(obstacle->kind, Obstacle::OtherPart);
+}
+
 TEST(ResidencyTest, RandomSpreadsAgainstAPlayedDevice) {
   std::mt19937 random(7);
   int numResident = 0;
