@@ -154,15 +154,6 @@ Region Access::getRegion() const {
   return getRegionOver(map, {std::vector<int64_t>(map.extents.size(), 0), map.extents});
 }
 
-/// The digits of \p expr, smallest step first.
-static std::vector<Digit> getDigitsByStep(const IndexExpr &expr) {
-  std::vector<Digit> digits = expr.digits;
-  std::sort(digits.begin(), digits.end(), [](const Digit &a, const Digit &b) {
-    return std::abs(a.coefficient) < std::abs(b.coefficient);
-  });
-  return digits;
-}
-
 bool Access::isWhole(const std::vector<int64_t> &shape) const {
   if (map.results.size() != shape.size())
     return false;

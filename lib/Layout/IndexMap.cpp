@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <tuple>
@@ -297,6 +298,14 @@ bool dependsOn(const IndexExpr &expr, unsigned input) {
                      [&](const Digit &digit) { return digit.input == input; });
 }
 
+std::vector<Digit> getDigitsByStep(const IndexExpr &expr) {
+  std::vector<Digit> digits = expr.digits;
+  std::sort(digits.begin(), digits.end(), [](const Digit &a, const Digit &b) {
+    return std::abs(a.coefficient) < std::abs(b.coefficient);
+  });
+  return digits;
+}
+
 std::vector<Interval> getRegion(const IndexMap &map, const std::vector<int64_t> &offsets,
                                 const std::vector<int64_t> &sizes) {
   std::vector<Interval> region;
@@ -414,12 +423,9 @@ std::optional<IndexMap> invert(const IndexMap &map, const std::vector<int64_t> &
     IndexExpr expr = simplify(map.results[r], map.extents);
     if (expr.constant != 0)
       return std::nullopt;
-    std::vector<Digit> digits = expr.digits;
-    std::sort(digits.begin(), digits.end(),
-              [](const Digit &a, const Digit &b) { return a.coefficient < b.coefficient; });
     // A mixed radix number that fills the result's extent without holes.
     int64_t unit = 1;
-    for (const Digit &digit : digits) {
+    for (const Digit &digit : getDigitsByStep(expr)) {
       int64_t values = getNumValues(digit, map.extents);
       if (digit.coefficient != unit)
         return std::nullopt;

@@ -88,11 +88,26 @@ bool Facts::canCopy(const NestTile &tile, const std::vector<int64_t> &numTrips) 
          problem.spanLimitInBytes;
 }
 
+int64_t Run::setSplits(const Candidate &candidate, unsigned op, Splits &splits) const {
+  int64_t cores = 1;
+  splits.clear();
+  for (const Share &share : candidate.cores)
+    if (std::optional<unsigned> dim = getSharedDim(*share.shared, op - first);
+        dim && share.numSlices > 1) {
+      splits.resize(facts.problem.ops[op].units.size(), 1);
+      splits[*dim] = share.numSlices;
+      cores *= share.numSlices;
+    }
+  return cores;
+}
+
 double Run::getLeastOf(const Candidate &candidate) {
   double ns = 0;
+  std::vector<std::pair<unsigned, int64_t>> tiles;
+  Splits splits;
   for (unsigned number = first; number <= last; ++number) {
     const TilingOp &op = facts.problem.ops[number];
-    int64_t runs = 1, runsHere = 1, cores = 1;
+    int64_t runs = 1, runsHere = 1;
     tiles.clear();
     for (const Loop &loop : candidate.loops) {
       runs *= loop.numTrips;
@@ -101,17 +116,9 @@ double Run::getLeastOf(const Candidate &candidate) {
         runsHere = runs;
       }
     }
-    splits.clear();
-    for (const Share &share : candidate.cores)
-      if (std::optional<unsigned> dim = getSharedDim(*share.shared, number - first)) {
-        splits.resize(op.units.size(), 1);
-        splits[*dim] = share.numSlices;
-        cores *= share.numSlices;
-      }
-    if (cores == 1)
-      splits.clear();
     // Rates do not tell what idle cores cost.
-    else if (cores * 2 < getNumCores(op.splits))
+    const int64_t cores = setSplits(candidate, number, splits);
+    if (cores > 1 && cores * 2 < getNumCores(op.splits))
       return kIllegal;
     ns += facts.getCostInNs(number, tiles, splits, ~uint64_t(0) >> 2, /*reachesAll=*/false) *
           double(runsHere);
@@ -128,12 +135,7 @@ void Run::placeOps(const Candidate &candidate, Nest &nest) {
         placed.depth = i + 1;
     }
     placed.dims.resize(placed.depth);
-    for (const Share &share : candidate.cores)
-      if (std::optional<unsigned> dim = getSharedDim(*share.shared, number - first);
-          dim && share.numSlices > 1) {
-        placed.splits.resize(facts.problem.ops[number].units.size(), 1);
-        placed.splits[*dim] = share.numSlices;
-      }
+    setSplits(candidate, number, placed.splits);
     nest.ops.push_back(std::move(placed));
   }
 }
@@ -313,11 +315,9 @@ void Facts::computeUntiled() {
                       double(*problem.values[value].untiledPartInBytes),
                       double(problem.values[value].sizeInBytes) * numUses[value],
                       std::nullopt};
-    const TilingOp &op = problem.ops[resident.to];
-    const unsigned result = op.operands.back().value;
-    for (const TilingOperand &operand : op.operands)
-      if (operand.value == value && operand.mayBeReplaced && firstUse[result] == resident.to)
-        resident.replacedBy = result;
+    std::optional<unsigned> result = getReplacement(resident.to, value);
+    if (result && firstUse[*result] == resident.to)
+      resident.replacedBy = result;
     residents.push_back(resident);
   }
   fit(residents, problem.ops.size(), double(problem.scratchpadInBytes));
@@ -337,7 +337,6 @@ void Facts::computeUntiled() {
 
 bool Run::fitKept(std::vector<Kept> &kept, const Nest &nest,
                   const std::vector<unsigned> &positions) {
-  const TilingProblem &problem = facts.problem;
   std::vector<unsigned> opAt(positions.size());
   for (unsigned op = 0; op < positions.size(); ++op)
     opAt[positions[op]] = op + first;
@@ -346,15 +345,14 @@ bool Run::fitKept(std::vector<Kept> &kept, const Nest &nest,
     Resident resident{entry.place, entry.from,         entry.to,
                       entry.bytes, entry.savedInBytes, std::nullopt};
     const unsigned number = opAt[entry.to];
-    const TilingOp &op = problem.ops[number];
-    const unsigned place = places[op.operands.back().value];
-    if (uses[place].front().op == number && entry.tile.depth == nest.ops[number - first].depth)
-      for (const TilingOperand &operand : op.operands)
-        if (operand.value == values[entry.place] && operand.mayBeReplaced)
-          resident.replacedBy = place;
+    std::optional<unsigned> result = facts.getReplacement(number, values[entry.place]);
+    if (result && uses[places[*result]].front().op == number &&
+        entry.tile.depth == nest.ops[number - first].depth)
+      resident.replacedBy = places[*result];
     residents.push_back(resident);
   }
-  if (fit(residents, positions.size(), kShareOfScratchpad * double(problem.scratchpadInBytes)))
+  if (fit(residents, positions.size(),
+          kShareOfScratchpad * double(facts.problem.scratchpadInBytes)))
     return true;
   std::vector<bool> isLeft(values.size());
   for (const Resident &resident : residents)
@@ -405,6 +403,7 @@ double Run::evaluate(const Candidate &candidate, double limitInNs, Nest &nest, b
       ns += double(facts.numUses[values[place]] - uses[place].size()) *
             double(facts.problem.values[values[place]].sizeInBytes) /
             facts.problem.memoryInBytesPerNs;
+  std::vector<std::pair<unsigned, int64_t>> tiles;
   for (unsigned number = first; number <= last; ++number) {
     const NestOp &op = nest.ops[number - first];
     tiles.clear();

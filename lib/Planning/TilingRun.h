@@ -41,9 +41,7 @@ inline std::optional<unsigned> getOuterDim(const layout::IndexExpr &expr,
                                            const std::vector<int64_t> &extents, int64_t size) {
   if (expr.constant != 0 || expr.digits.empty())
     return std::nullopt;
-  std::vector<layout::Digit> digits = expr.digits;
-  std::sort(digits.begin(), digits.end(),
-            [](const auto &a, const auto &b) { return a.coefficient < b.coefficient; });
+  const std::vector<layout::Digit> digits = layout::getDigitsByStep(expr);
   int64_t reach = 1;
   for (const layout::Digit &digit : digits) {
     if (digit.coefficient != reach || digit.divisor != 1 || digit.modulus != 0 ||
@@ -135,6 +133,15 @@ struct Facts {
 
   /// Whether cores can reach what they copy of \p tile, of which loops make \p numTrips tiles.
   bool canCopy(const NestTile &tile, const std::vector<int64_t> &numTrips) const;
+  /// The value of the result of operation \p op, if it may be written over \p value, which the
+  /// operation reads.
+  std::optional<unsigned> getReplacement(unsigned op, unsigned value) const {
+    const std::vector<TilingOperand> &operands = problem.ops[op].operands;
+    bool mayBe = std::any_of(operands.begin(), operands.end(), [&](const TilingOperand &operand) {
+      return operand.value == value && operand.mayBeReplaced;
+    });
+    return mayBe ? std::optional(operands.back().value) : std::nullopt;
+  }
   /// What operations \p first .. \p last take untiled, in ns.
   double getUntiledInNs(unsigned first, unsigned last) const {
     return untiledInNs[last + 1] - untiledInNs[first];
@@ -261,6 +268,8 @@ private:
   /// had to leave it for its size. Infinite if it is not legal, or cannot take less than
   /// \p limitInNs.
   double evaluate(const Candidate &candidate, double limitInNs, Nest &nest, bool &allFit);
+  /// The work slices of operation \p op, empty for one core, and how many cores they take.
+  int64_t setSplits(const Candidate &candidate, unsigned op, Splits &splits) const;
   /// What no plan of \p candidate falls below: its operations with all operands in the
   /// scratchpads. Infinite if it is not legal, or too few cores would work.
   double getLeastOf(const Candidate &candidate);
@@ -291,8 +300,6 @@ private:
   std::vector<bool> touchesAll;       ///< of each of `values`: each use touches all of it
   std::map<Node, Class> classes;      ///< of the run as it is
   bool hasProducts = false;
-  std::vector<std::pair<unsigned, int64_t>> tiles; ///< of one operation, while it is judged
-  Splits splits;                                   ///< the same
   std::vector<unsigned> places; ///< of every value of the problem in `values`, or kNone
 };
 

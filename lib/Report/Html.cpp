@@ -16,10 +16,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <iomanip>
 #include <map>
 #include <ostream>
-#include <sstream>
 #include <string_view>
 
 using namespace spyre;
@@ -123,9 +121,7 @@ void Page::writeTotals() {
   os << "<div class=\"tiles\">\n";
   tile(microseconds(getModelledInNs(program)) + " µs", "modelled time");
   if (program.boundInNs > 0) {
-    std::ostringstream ratio;
-    ratio << std::fixed << std::setprecision(2) << getModelledInNs(program) / program.boundInNs;
-    tile(ratio.str() + " ×",
+    tile(fixed(getModelledInNs(program) / program.boundInNs, 2) + " ×",
          "the least that any plan takes, " + microseconds(program.boundInNs) + " µs");
   }
   tile(std::to_string(operations), "device operations");

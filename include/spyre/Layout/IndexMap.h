@@ -104,6 +104,8 @@ bool isDivisible(const IndexExpr &expr, const std::vector<int64_t> &extents, int
 
 /// True if \p expr depends on \p input.
 bool dependsOn(const IndexExpr &expr, unsigned input);
+/// The digits of \p expr, smallest step first: the last is the outermost.
+std::vector<Digit> getDigitsByStep(const IndexExpr &expr);
 
 /// The part of the result space that \p map touches when input i ranges over
 /// offsets[i] <= x_i < offsets[i] + sizes[i] (within the extents): one interval

@@ -34,27 +34,14 @@ static constexpr int64_t kWorthwhile = 2;
 /// Longer sums of numbers up to 1 times 16-bit numbers may leave the device's range.
 static constexpr int64_t kLongestSum = 1 << 16;
 
-/// The dims of \p op as expressions of its result's coordinates; nothing if a dim is no
-/// coordinate by itself.
-static std::optional<SmallVector<AffineExpr>> getDimsOfResult(DeviceOpInterface op) {
+/// From the coordinates of the result of \p op to its dims; nothing if a dim is no coordinate
+/// by itself, or one mixes dims.
+static std::optional<AffineMap> getDimsOfResult(DeviceOpInterface op) {
   AffineMap map = op.getOutputMap();
-  SmallVector<AffineExpr> dims(op.getNumDims());
-  for (auto [r, result] : llvm::enumerate(map.getResults()))
-    if (auto dim = dyn_cast<AffineDimExpr>(result))
-      dims[dim.getPosition()] = getAffineDimExpr(r, map.getContext());
-    else if (!isa<AffineConstantExpr>(result))
-      return std::nullopt;
-  if (llvm::is_contained(dims, AffineExpr()))
+  if (!llvm::all_of(map.getResults(), llvm::IsaPred<AffineDimExpr, AffineConstantExpr>))
     return std::nullopt;
-  return dims;
-}
-
-/// Input \p input of \p op at the coordinates of its result.
-static AffineMap getMapOfResult(DeviceOpInterface op, unsigned input, ArrayRef<AffineExpr> dims) {
-  unsigned rank = getShape(op.getResultTensor()).size();
-  AffineMap map = op.getInputMap(input);
-  return AffineMap::get(rank, 0, map.replaceDimsAndSymbols(dims, {}, rank, 0).getResults(),
-                        map.getContext());
+  AffineMap dims = inversePermutation(map);
+  return dims ? std::optional(dims) : std::nullopt;
 }
 
 /// \p outer after \p inner.
@@ -66,10 +53,13 @@ namespace {
 /// An operation between the base of a chain and the contraction.
 struct Link {
   DeviceOpInterface op;
-  unsigned input = 0;           ///< that the chain goes through
-  SmallVector<AffineExpr> dims; ///< getDimsOfResult
-  AffineMap result;             ///< contraction's dims to the result's coordinates
-  bool isDeferred = false;      ///< else a cast
+  unsigned input = 0;      ///< that the chain goes through
+  AffineMap dims;          ///< getDimsOfResult
+  AffineMap result;        ///< contraction's dims to the result's coordinates
+  bool isDeferred = false; ///< else a cast
+
+  /// Input \p i at the coordinates of the result.
+  AffineMap getInput(unsigned i) { return compose(op.getInputMap(i), dims); }
 };
 
 class ScalingDeferrer {
@@ -80,9 +70,9 @@ public:
 
 private:
   bool findChain();
-  /// Whether \p op scales what it reads as \p input by numbers that the contracted dims, seen
-  /// through \p result, have no part in.
-  bool isScaling(DeviceOpInterface op, unsigned input, ArrayRef<AffineExpr> dims, AffineMap result);
+  /// Whether \p link scales what the chain goes through by numbers that the contracted dims have
+  /// no part in.
+  bool isScaling(Link link);
   bool dependsOnContracted(AffineMap map) {
     return llvm::any_of(map.getResults(), [&](AffineExpr expr) {
       return llvm::any_of(contracted.set_bits(),
@@ -113,18 +103,17 @@ struct DeferScalingPass : mlir::spyre::impl::SpyreDeferScalingBase<DeferScalingP
 };
 } // namespace
 
-bool ScalingDeferrer::isScaling(DeviceOpInterface op, unsigned input, ArrayRef<AffineExpr> dims,
-                                AffineMap result) {
+bool ScalingDeferrer::isScaling(Link link) {
   auto isInvariant = [&](unsigned other) {
-    return !dependsOnContracted(compose(getMapOfResult(op, other, dims), result));
+    return !dependsOnContracted(compose(link.getInput(other), link.result));
   };
-  switch (op.getOpFunc()) {
+  switch (link.op.getOpFunc()) {
   case OpFunc::Realdiv:
-    return input == 0 && isInvariant(1);
+    return link.input == 0 && isInvariant(1);
   case OpFunc::Mul:
-    return isInvariant(1 - input);
+    return isInvariant(1 - link.input);
   case OpFunc::Where3: // rows of zeros
-    return input == 2 && isInvariant(0) && getScalarConstant(op.getInputs()[1]) == 0.0;
+    return link.input == 2 && isInvariant(0) && getScalarConstant(link.op.getInputs()[1]) == 0.0;
   default:
     return false;
   }
@@ -134,20 +123,19 @@ bool ScalingDeferrer::findChain() {
   Value value = contraction.getInputs()[0];
   AffineMap result = contraction.getInputMap(0);
   while (DeviceOpInterface op = getProducer(value)) {
-    std::optional<SmallVector<AffineExpr>> dims = getDimsOfResult(op);
+    std::optional<AffineMap> dims = getDimsOfResult(op);
     if (!value.hasOneUse() || op.getOutput() || !dims)
       break;
     bool isCast = op.getInfo().stickRule == ::spyre::StickRule::Cast;
-    std::optional<unsigned> input;
-    for (unsigned i = 0; i < op.getInputs().size() && !input; ++i)
-      if (isCast || isScaling(op, i, *dims, result))
-        input = i;
-    if (!input)
+    Link link{op, 0, *dims, result, !isCast};
+    const unsigned numInputs = op.getInputs().size();
+    while (link.input < numInputs && !isCast && !isScaling(link))
+      ++link.input;
+    if (link.input == numInputs)
       break;
-    AffineMap read = compose(getMapOfResult(op, *input, *dims), result);
-    chain.push_back({op, *input, std::move(*dims), result, !isCast});
-    value = op.getInputs()[*input];
-    result = read;
+    chain.push_back(link);
+    value = op.getInputs()[link.input];
+    result = compose(link.getInput(link.input), result);
   }
   // A cast that nothing is deferred above of stays where it is.
   while (!chain.empty() && !chain.back().isDeferred)
@@ -164,7 +152,7 @@ Value ScalingDeferrer::buildOperand(AffineMap &map) {
   AffineMap via = builder.getMultiDimIdentityMap(getShape(base).size());
   for (Link &link : llvm::reverse(chain)) {
     if (link.isDeferred) {
-      via = compose(via, getMapOfResult(link.op, link.input, link.dims));
+      via = compose(via, link.getInput(link.input));
       continue;
     }
     DeviceOpSpec spec = DeviceOpSpec::of(link.op).withOperand(
@@ -218,7 +206,7 @@ Value ScalingDeferrer::buildScaled(Value product) {
     SmallVector<Value> inputs(link.op.getInputs());
     SmallVector<AffineMap> maps;
     for (unsigned i = 0; i < inputs.size(); ++i)
-      maps.push_back(onProduct(compose(getMapOfResult(link.op, i, link.dims), link.result)));
+      maps.push_back(onProduct(compose(link.getInput(i), link.result)));
     inputs[link.input] = value;
     maps[link.input] = place;
     value = build(loc, link.op.getOpFunc(), inputs, maps, element);

@@ -18,6 +18,8 @@
 #include "spyre/Dialect/Spyre/Transforms/L1/Builders.h"
 #include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
 
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
 namespace mlir::spyre {
 #define GEN_PASS_DEF_SPYRESAFEROWS
 #include "spyre/Dialect/Spyre/Transforms/L1/Passes.h.inc"
@@ -95,22 +97,13 @@ static void rewrite(DeviceOpInterface choice) {
               -APFloat::getLargest(element.getFloatSemantics()).convertToDouble());
   keepAtLeast(sum.getResultTensor(), 1.0);
   choice.getResultTensor().replaceAllUsesWith(quotients.getResultTensor());
-  // And what asked.
-  SmallVector<Operation *> dead{choice};
-  while (!dead.empty()) {
-    Operation *op = dead.pop_back_val();
-    SmallVector<Value> operands(op->getOperands());
-    op->erase();
-    for (Value operand : operands)
-      if (Operation *source = operand.getDefiningOp();
-          source && source->use_empty() && !llvm::is_contained(dead, source))
-        dead.push_back(source);
-  }
 }
 
 namespace {
 struct SafeRowsPass : mlir::spyre::impl::SpyreSafeRowsBase<SafeRowsPass> {
   void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
     SmallVector<DeviceOpInterface> choices;
     getOperation().walk([&](DeviceOpInterface op) {
       if (op.getOpFunc() == OpFunc::Where3)
@@ -118,6 +111,13 @@ struct SafeRowsPass : mlir::spyre::impl::SpyreSafeRowsBase<SafeRowsPass> {
     });
     for (DeviceOpInterface op : choices)
       rewrite(op);
+    if (choices.empty())
+      return;
+    // And what asked.
+    for (Operation &op :
+         llvm::make_early_inc_range(llvm::reverse(getOperation().getBody().front())))
+      if (isOpTriviallyDead(&op))
+        op.erase();
   }
 };
 } // namespace

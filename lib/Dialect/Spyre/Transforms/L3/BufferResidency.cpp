@@ -11,8 +11,6 @@
 
 #include "spyre/Dialect/Spyre/Transforms/L3/BufferResidency.h"
 
-#include <algorithm>
-
 using namespace mlir;
 using namespace mlir::spyre;
 namespace planning = ::spyre::planning;
@@ -36,11 +34,7 @@ static DistributionAttr makeDistribution(MLIRContext *context, const PlannedOp &
       continue;
     }
     // The outermost of the dims that run through it: no other is divided.
-    unsigned dim = std::max_element(expr.digits.begin(), expr.digits.end(),
-                                    [](const layout::Digit &a, const layout::Digit &b) {
-                                      return a.coefficient < b.coefficient;
-                                    })
-                       ->input;
+    unsigned dim = layout::getDigitsByStep(expr).back().input;
     slices.push_back(splits[dim]);
     results.push_back(sliceOfDim[dim]);
   }
