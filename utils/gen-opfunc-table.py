@@ -201,6 +201,7 @@ def write_table(table):
             ("passesInfinity", "true" if op["passesInfinity"] else "false"),
             ("errorFactor", error_factor(op["errorFactor"])),
             ("shiftLaw", f"ShiftLaw::{op['shiftLaw']}"),
+            ("secondShiftLaw", f"ShiftLaw::{op['secondShiftLaw']}"),
             ("scaleLaw", f"ScaleLaw::{op['scaleLaw']}"),
             ("combiner", f"Combiner::{op['combiner']}"),
             ("neutral", number(op["neutral"]) if op["neutral"] else "std::nullopt"),

@@ -424,6 +424,7 @@ void Compilation::collectFacts() {
 }
 
 LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
+  stats.plans.clear();
   ::spyre::compiler::LowerOptions lower;
   lower.optLevel = options.optLevel;
   lower.cores = options.cores;
@@ -452,25 +453,23 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
     return failure();
   // Loops are not emitted as KTIR yet.
   const bool hasChoice = options.optLevel >= 2 && level < 3 && options.target != "ktir";
-  SmallVector<OwningOpRef<ModuleOp>> unplanned, deferred;
+  std::vector<std::vector<::spyre::compiler::ProgramForm>> forms(graph.bundles.size());
   if (hasChoice && level < 2)
-    for (OwningOpRef<ModuleOp> &bundle : graph.bundles)
-      deferred.push_back(::spyre::compiler::deferScaling(*bundle));
-  deferred.resize(graph.bundles.size());
+    for (auto [part, bundle] : llvm::enumerate(graph.bundles))
+      forms[part] = ::spyre::compiler::makeForms(*bundle);
   if (level < 3 && failed(runStage("l2", l2)))
     return failure();
   if (hasChoice)
-    for (OwningOpRef<ModuleOp> &bundle : graph.bundles)
-      unplanned.push_back(bundle->clone());
+    for (auto [part, bundle] : llvm::enumerate(graph.bundles))
+      forms[part].insert(forms[part].begin(), {OwningOpRef<ModuleOp>(bundle->clone())});
   auto choose = [&](size_t part, bool hasPassed) {
-    OwningOpRef<ModuleOp> &bundle = graph.bundles[part];
-    if (hasChoice)
-      hasPassed = succeeded(::spyre::compiler::chooseTiledPlan(bundle, std::move(unplanned[part]),
-                                                               /*isL1=*/false, hasPassed, lower));
-    if (deferred[part])
-      hasPassed = succeeded(::spyre::compiler::chooseTiledPlan(bundle, std::move(deferred[part]),
-                                                               /*isL1=*/true, hasPassed, lower));
-    return success(hasPassed);
+    ::spyre::compiler::PlanChoice choice(lower, options.planKind);
+    choice.setUntiled(graph.bundles[part], hasPassed);
+    for (::spyre::compiler::ProgramForm &form : forms[part])
+      choice.consider(std::move(form));
+    if (hasChoice && choice.hasPlan())
+      stats.plans.push_back(choice.getTimes());
+    return success(choice.hasPlan());
   };
   if (failed(runStage("planned", l3, choose)))
     return failure();
@@ -671,6 +670,21 @@ std::string toJson(const CompileStats &stats) {
     w.field("memory_us", stats.memoryInNs / 1000);
     w.field("ring_us", stats.ringInNs / 1000);
     w.endObject();
+    if (!stats.plans.empty()) {
+      w.key("plans");
+      w.beginArray();
+      for (const PlanTimes &plan : stats.plans) {
+        w.beginObject();
+        w.field("kind", getName(plan.kind));
+        w.key("us");
+        w.beginObject();
+        for (auto [kind, ns] : plan.ns)
+          w.field(getName(kind), ns / 1000);
+        w.endObject();
+        w.endObject();
+      }
+      w.endArray();
+    }
     w.field("bound_us", stats.boundInNs / 1000);
     if (stats.boundInNs > 0)
       w.field("bound_ratio", stats.modelledInNs / stats.boundInNs);

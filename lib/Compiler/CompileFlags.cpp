@@ -44,6 +44,10 @@ spyre::compiler::CompileFlags::CompileFlags(cl::OptionCategory &category)
           cl::desc("Model of modelled_us: published (default, the only one so far): the rates "
                    "of published measurements"),
           cl::init("published"), cl::cat(category)),
+      planKind("plan-kind",
+               cl::desc("best (default): the plan that takes least in the cost model; untiled, "
+                        "tiled, deferred or carried: one of that kind, to compare them"),
+               cl::init("best"), cl::cat(category)),
       dumpStages("dump-stages", cl::desc("Write the program after each stage into this folder"),
                  cl::value_desc("dir"), cl::cat(category)),
       report("report", cl::desc("Write an HTML page about the compiled program"),
@@ -111,9 +115,14 @@ spyre::compiler::makeOptions(const CompileFlagValues &flags) {
     return "--host=" + flags.host + ": known choices are none, table and any";
   if (flags.costModel != "published")
     return "--cost-model=" + flags.costModel + ": the only model so far is published";
+  std::optional<PlanKind> planKind = parseName<PlanKind>(flags.planKind);
+  if (!planKind)
+    return "--plan-kind=" + flags.planKind +
+           ": known kinds are best, untiled, tiled, deferred and carried";
   if (!parseWeights(flags.weights, options.weights))
     return "--weights=" + flags.weights +
            ": a list of arguments or ranges is wanted, e.g. in1,in3-in9";
+  options.planKind = *planKind;
   options.optLevel = flags.optLevel;
   options.cores = flags.cores;
   options.device = flags.device;
@@ -139,8 +148,8 @@ spyre::compiler::CompileFlags::getOptions() const {
   if (cores.getNumOccurrences() && cores < 1)
     return "--cores=" + std::to_string(cores) + ": at least one core is needed";
   auto options = makeOptions({optLevel, cores, target, form, device, dumpStages, report, weights,
-                              host, costModel, pretty, reportSeconds, provenance, exactArguments,
-                              exactResults, movesOnHost});
+                              host, costModel, planKind, pretty, reportSeconds, provenance,
+                              exactArguments, exactResults, movesOnHost});
   if (auto *made = std::get_if<CompileOptions>(&options)) {
     // MLIR's own flag; its default is true.
     const auto &flags = cl::getRegisteredOptions();

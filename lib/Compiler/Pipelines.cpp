@@ -61,8 +61,11 @@ void buildL3Stage(OpPassManager &pm, const LowerOptions &options, bool hasBuffer
   if (!hasBuffers)
     pm.addPass(mlir::spyre::createSpyreBufferize());
   if (options.tileTime) {
+    if (options.carryReductions)
+      pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreCarryReductions());
     mlir::spyre::SpyreTileTimeOptions tiles;
     tiles.cores = division.cores;
+    tiles.preferCarried = options.preferCarried;
     pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreTileTime(tiles));
     // What tiles leave open.
     division.leaveUndivided = false;

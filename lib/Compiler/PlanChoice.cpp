@@ -14,6 +14,7 @@
 #include "spyre/Compiler/PlanFacts.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 #include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
+#include "spyre/OpFunc/OpFuncTable.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
@@ -21,6 +22,18 @@
 using namespace mlir;
 
 namespace spyre::compiler {
+
+/// How far above the least that is possible no further kind of plan is tried.
+static constexpr double kNearBound = 1.06;
+
+/// What no plan of \p module falls below.
+static double getBoundInNs(ModuleOp module) {
+  double ns = 0;
+  for (auto func : module.getOps<func::FuncOp>())
+    if (!func.isExternal())
+      ns += getBoundInNs(func);
+  return ns;
+}
 
 /// The modelled time of all planned functions of \p module.
 static double getTimeInNs(ModuleOp module) {
@@ -40,33 +53,75 @@ static bool isDividedByHand(ModuleOp module) {
       .wasInterrupted();
 }
 
-OwningOpRef<ModuleOp> deferScaling(ModuleOp program) {
-  OwningOpRef<ModuleOp> deferred = program.clone();
-  PassManager pm(program.getContext());
-  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreDeferScaling());
-  OperationFingerPrint before(*deferred);
-  if (failed(pm.run(*deferred)) || OperationFingerPrint(*deferred) == before)
-    return {};
-  return deferred;
+/// True if \p module has exponentials of rows less their largest number.
+static bool hasSoftmax(ModuleOp module) {
+  bool hasLargest = false, hasExponentials = false;
+  module.walk([&](mlir::spyre::DeviceOpInterface op) {
+    hasLargest |= op.getInfo().combiner == Combiner::Maximum;
+    hasExponentials |= op.getInfo().shiftLaw == ShiftLaw::ScaleByExp;
+  });
+  return hasLargest && hasExponentials;
 }
 
-LogicalResult chooseTiledPlan(OwningOpRef<ModuleOp> &planned, OwningOpRef<ModuleOp> unplanned,
-                              bool isL1, bool isPlanned, const LowerOptions &options) {
-  if (isDividedByHand(*unplanned))
-    return success(isPlanned);
+std::vector<ProgramForm> makeForms(ModuleOp program) {
+  std::vector<ProgramForm> forms;
+  auto make = [&](PlanKind kind) {
+    ProgramForm form{program.clone(), kind, /*isL1=*/true};
+    PassManager pm(program.getContext());
+    if (kind == PlanKind::Carried)
+      pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreWidenRows());
+    pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreDeferScaling());
+    OperationFingerPrint before(*form.program);
+    if (succeeded(pm.run(*form.program)) &&
+        (kind == PlanKind::Carried || OperationFingerPrint(*form.program) != before))
+      forms.push_back(std::move(form));
+  };
+  make(PlanKind::Deferred);
+  if (hasSoftmax(program))
+    make(PlanKind::Carried);
+  return forms;
+}
+
+void PlanChoice::setUntiled(OwningOpRef<ModuleOp> &untiled, bool hasPassed) {
+  plan = &untiled;
+  isPlanned = hasPassed;
+  isWanted = hasPassed && wanted == PlanKind::Untiled;
+  if (hasPassed) {
+    bestInNs = getTimeInNs(*untiled);
+    times.ns.emplace_back(PlanKind::Untiled, bestInNs);
+  }
+}
+
+void PlanChoice::consider(ProgramForm form) {
+  ModuleOp module = *form.program;
+  if (isWanted || isDividedByHand(module))
+    return;
+  // Sums that are carried on take operations of their own; little can be gained where next to
+  // nothing is lost.
+  if (form.kind == PlanKind::Carried && wanted == PlanKind::Best && isPlanned &&
+      bestInNs <= kNearBound * getBoundInNs(**plan))
+    return;
   LowerOptions tiling;
   tiling.copyOptionValuesFrom(options);
   tiling.tileTime = true;
-  PassManager pm(unplanned->getContext());
-  if (isL1)
+  tiling.carryReductions = form.kind == PlanKind::Carried;
+  tiling.preferCarried = wanted == PlanKind::Carried;
+  PassManager pm(module.getContext());
+  if (form.isL1)
     buildL2Stage(pm, tiling);
   buildL3Stage(pm, tiling);
-  ScopedDiagnosticHandler silence(unplanned->getContext(), [](Diagnostic &) { return success(); });
-  if (failed(pm.run(*unplanned)))
-    return success(isPlanned);
-  if (!isPlanned || getTimeInNs(*unplanned) < getTimeInNs(*planned))
-    planned = std::move(unplanned);
-  return success();
+  ScopedDiagnosticHandler silence(module.getContext(), [](Diagnostic &) { return success(); });
+  if (failed(pm.run(module)))
+    return;
+  const double ns = getTimeInNs(module);
+  times.ns.emplace_back(form.kind, ns);
+  isWanted = wanted == form.kind;
+  if (isPlanned && !isWanted && ns >= bestInNs)
+    return;
+  isPlanned = true;
+  bestInNs = ns;
+  times.kind = form.kind;
+  *plan = std::move(form.program);
 }
 
 } // namespace spyre::compiler

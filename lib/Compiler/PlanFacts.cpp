@@ -154,7 +154,7 @@ namespace spyre::compiler {
 
 /// What no plan of one launch of \p func falls below: what its operations touch of each array of
 /// the host, in the host's type, is read or written once.
-static double getBoundInNs(func::FuncOp func, PlanningModel &model) {
+static double computeBoundInNs(func::FuncOp func, PlanningModel &model) {
   struct Touched {
     double inDevice = 0; ///< bytes, each use by itself
     double whole = 0;    ///< of the host's array
@@ -213,6 +213,11 @@ double getModelledTimeInNs(func::FuncOp func) {
   return ns;
 }
 
+double getBoundInNs(func::FuncOp func) {
+  PlanningModel model(func);
+  return succeeded(model.getDevice()) ? computeBoundInNs(func, model) : 0;
+}
+
 void collectPlanFacts(func::FuncOp func, int64_t numLaunches, CompileStats &stats) {
   PlanningModel model(func);
   if (failed(model.getDevice()))
@@ -229,7 +234,7 @@ void collectPlanFacts(func::FuncOp func, int64_t numLaunches, CompileStats &stat
     stats.memoryInNs += op.estimate.memoryInNs * runs;
     stats.ringInNs += op.estimate.ringInNs * runs;
   }
-  stats.boundInNs += getBoundInNs(func, model) * double(numLaunches);
+  stats.boundInNs += computeBoundInNs(func, model) * double(numLaunches);
   stats.functions.push_back(std::move(facts));
   MemoryUse use = getMemoryUse(func);
   stats.lxPeakInBytes = std::max(stats.lxPeakInBytes, use.lxInBytes);

@@ -58,8 +58,7 @@ void DivisionGraph::setValue(unsigned producer, const Value &value) {
   op.value.hasPaddedLayout = value.hasPaddedLayout;
   op.value.isShared = value.isShared;
   addUse(op, static_cast<unsigned>(op.accesses.size() - 1), /*isWrite=*/true);
-  if (value.isWrittenInParts)
-    op.value.uses.push_back(op.value.uses.front());
+  op.value.isWrittenInParts = value.isWrittenInParts;
   for (const Use &use : value.uses)
     addUse(operations[use.operation], use.operand, /*isWrite=*/false);
   std::optional<ResidencyObstacle> obstacle = findObstacle(op.value);

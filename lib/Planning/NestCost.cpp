@@ -111,10 +111,11 @@ double Run::getLeastOf(const Candidate &candidate) {
     tiles.clear();
     for (const Loop &loop : candidate.loops) {
       runs *= loop.numTrips;
-      if (std::optional<unsigned> dim = loop.tiled->dims[number - first]) {
+      if (loop.tiled->sides[number - first] != Side::Inside)
+        continue;
+      runsHere = runs;
+      if (std::optional<unsigned> dim = loop.tiled->cutDims[number - first])
         tiles.emplace_back(*dim, loop.numTrips);
-        runsHere = runs;
-      }
     }
     // Rates do not tell what idle cores cost.
     const int64_t cores = setSplits(candidate, number, splits);
@@ -126,18 +127,43 @@ double Run::getLeastOf(const Candidate &candidate) {
   return ns;
 }
 
-void Run::placeOps(const Candidate &candidate, Nest &nest) {
+bool Run::placeOps(const Candidate &candidate, Nest &nest) {
   for (unsigned number = first; number <= last; ++number) {
     NestOp placed;
-    for (unsigned i = 0; i < candidate.loops.size(); ++i) {
-      placed.dims.push_back(candidate.loops[i].tiled->dims[number - first]);
-      if (placed.dims.back())
+    const unsigned numLoops = static_cast<unsigned>(candidate.loops.size());
+    for (unsigned i = 0; i < numLoops; ++i) {
+      placed.dims.push_back(candidate.loops[i].tiled->cutDims[number - first]);
+      if (candidate.loops[i].tiled->sides[number - first] == Side::Inside)
         placed.depth = i + 1;
     }
     placed.dims.resize(placed.depth);
+    // Behind the outermost loop that it is not in, it is behind those in it, too; in a loop
+    // inside of another, it is done again, before the other is at its end.
+    bool isBefore = false;
+    for (unsigned i = 0; i < numLoops; ++i) {
+      const Side side = candidate.loops[i].tiled->sides[number - first];
+      if (side == Side::After && i < placed.depth)
+        return false;
+      placed.isAfter |= side == Side::After;
+      isBefore |= side == Side::Before && i >= placed.depth;
+    }
+    if (placed.isAfter && isBefore)
+      return false;
+    // What is carried on is not done again: it is all that the innermost loop does, and other
+    // loops have their own part of it.
+    for (unsigned i = 0; i < numLoops; ++i)
+      if (candidate.loops[i].tiled->isCarried) {
+        if (i + 1 < numLoops)
+          return false;
+        for (unsigned outer = 0; outer < i; ++outer)
+          if (candidate.loops[i].tiled->writesCarried[number - first] &&
+              !candidate.loops[outer].tiled->cutDims[number - first])
+            return false;
+      }
     setSplits(candidate, number, placed.splits);
     nest.ops.push_back(std::move(placed));
   }
+  return true;
 }
 
 std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nest,
@@ -153,11 +179,13 @@ std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nes
     // the same order.
     std::vector<unsigned> sharedDims;
     bool isPossible = true, isFirst = true;
-    unsigned numWrites = 0, leastDepth = numLoops, mostDepth = 0, from = kNone, to = 0;
+    unsigned numWrites = 0, numCarried = 0, leastDepth = numLoops, mostDepth = 0, from = kNone,
+             to = 0;
     for (Use use : uses[place]) {
       const NestOp &op = nest.ops[use.op - first];
       const TilingOperand &operand = facts.problem.ops[use.op].operands[use.operand];
       numWrites += operand.isWrite;
+      numCarried += operand.isWrite && facts.problem.ops[use.op].carried;
       isPossible &= !operand.needsDeviceMemory && !op.splits.empty();
       // What a loop moves along is a dim of the tile, not a part of one.
       const layout::IndexMap &map = facts.getMap(use);
@@ -197,8 +225,10 @@ std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nes
       if (candidate.loops[i].tiled->isInValue[place])
         tile.depth = i + 1;
     const Use &firstUse = uses[place].front();
-    const bool isWrittenFirst =
-        numWrites == 1 && facts.problem.ops[firstUse.op].operands[firstUse.operand].isWrite;
+    // What a group carries on is filled once, and then written again by the group.
+    const bool isWrittenFirst = facts.problem.ops[firstUse.op].operands[firstUse.operand].isWrite &&
+                                (numWrites == 1 || (numWrites == numCarried + 1 &&
+                                                    !facts.problem.ops[firstUse.op].carried));
     // What no loop moves over stays as a whole beyond the run as well, if it did untiled and
     // the operations of the run share it as they did.
     const bool isWhole =
@@ -220,7 +250,7 @@ std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nes
       reads += nest.getNumRuns(nest.ops[use.op - first].depth) / nest.getNumRuns(tile.depth);
     const bool isReused = !isInside && !isWhole && reads > 1;
     tile.isLoaded = isReused && numWrites == 0;
-    tile.isStored = isReused && isWrittenFirst;
+    tile.isStored = isReused && isWrittenFirst && numWrites == 1;
     if (!isInside && !tile.isLoaded && !tile.isStored)
       continue;
     double parts = 1;
@@ -248,9 +278,10 @@ std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nes
     // Used in deeper loops, it is needed from their first iteration to their last.
     if (mostDepth > tile.depth) {
       for (unsigned op = 0; op < nest.ops.size(); ++op)
-        if (nest.ops[op].depth > tile.depth)
+        if (nest.ops[op].depth > tile.depth) {
           from = std::min(from, positions[op]);
-      to = static_cast<unsigned>(positions.size()) - 1;
+          to = std::max(to, positions[op]);
+        }
     }
     Kept entry{place, std::move(tile), from, to, double(value.sizeInBytes) / parts};
     for (Use use : uses[place])
@@ -371,13 +402,19 @@ double Run::evaluate(const Candidate &candidate, double limitInNs, Nest &nest, b
   nest.last = last;
   for (const Loop &loop : candidate.loops)
     nest.numTrips.push_back(loop.numTrips);
-  placeOps(candidate, nest);
-  // What stands in fewer loops comes first.
+  if (!placeOps(candidate, nest))
+    return kIllegal;
+  // What stands before the next loop, that loop, and what stands behind it.
   std::vector<unsigned> positions(nest.ops.size());
   unsigned position = 0;
-  for (unsigned depth = 0; depth <= candidate.loops.size(); ++depth)
+  const unsigned numLoops = static_cast<unsigned>(candidate.loops.size());
+  for (unsigned depth = 0; depth <= numLoops; ++depth)
     for (unsigned op = 0; op < nest.ops.size(); ++op)
-      if (nest.ops[op].depth == depth)
+      if (nest.ops[op].depth == depth && !nest.ops[op].isAfter)
+        positions[op] = position++;
+  for (unsigned depth = numLoops; depth-- > 0;)
+    for (unsigned op = 0; op < nest.ops.size(); ++op)
+      if (nest.ops[op].depth == depth && nest.ops[op].isAfter)
         positions[op] = position++;
   std::vector<Kept> kept = findKept(candidate, nest, positions);
   allFit = fitKept(kept, nest, positions);

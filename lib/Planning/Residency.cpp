@@ -23,10 +23,12 @@ bool needsDeviceMemory(const Device &device, OperationKind kind, bool isWrite) {
 std::optional<ResidencyObstacle> findObstacle(const ResidencyValue &value) {
   if (value.isShared)
     return ResidencyObstacle{Obstacle::Shared};
-  auto isWrite = [](const ResidencyUse &use) { return use.isWrite; };
-  if (value.uses.empty() || !value.uses.front().isWrite ||
-      std::count_if(value.uses.begin(), value.uses.end(), isWrite) != 1)
+  if (value.uses.empty() || !value.uses.front().isWrite || value.isWrittenInParts)
     return ResidencyObstacle{Obstacle::WrittenInParts};
+  // Written again as a whole, it is carried on.
+  for (unsigned i = 1; i < value.uses.size(); ++i)
+    if (value.uses[i].isWrite && !value.uses[i].access.isWhole(value.shape))
+      return ResidencyObstacle{Obstacle::WrittenInParts};
   if (value.hasPaddedLayout)
     return ResidencyObstacle{Obstacle::PaddedLayout};
   if (value.isReinterpreted)
@@ -50,11 +52,14 @@ findObstacleInSpreads(const ResidencyValue &value,
   const layout::Spread &owner = *spreads.front();
   // Slices of a dim that the written coordinates do not depend on are partial sums of the
   // same elements; which core ends up with the complete ones is not public.
-  for (unsigned dim = 0; dim < owner.dims.size(); ++dim)
-    if (owner.dims[dim].numSlices > 1 &&
-        std::none_of(written.map.results.begin(), written.map.results.end(),
-                     [&](const layout::IndexExpr &expr) { return layout::dependsOn(expr, dim); }))
-      return ResidencyObstacle{Obstacle::SummedByCores};
+  for (unsigned i = 0; i < spreads.size(); ++i) {
+    const std::vector<layout::IndexExpr> &results = value.uses[i].access.map.results;
+    for (unsigned dim = 0; value.uses[i].isWrite && dim < spreads[i]->dims.size(); ++dim)
+      if (spreads[i]->dims[dim].numSlices > 1 &&
+          std::none_of(results.begin(), results.end(),
+                       [&](const layout::IndexExpr &expr) { return layout::dependsOn(expr, dim); }))
+        return ResidencyObstacle{Obstacle::SummedByCores, i};
+  }
   // A core's part is a box.
   for (unsigned i = 0; i < spreads.size(); ++i)
     if (!value.uses[i].access.areSlicesDense(*spreads[i]))

@@ -84,7 +84,9 @@ const Run::Class &Run::getClass(Node root) {
     const bool isOnlyReduced = isReducedHere && !areSeveral && facts.problem.ops[op].macs == 0;
     made.reducedDims.push_back(isOnlyReduced ? found : std::nullopt);
     made.dims.push_back(isReducedHere ? std::nullopt : found);
-    if (!getSharedDim(made, op - first))
+    const bool isCut = found && !areSeveral && (!isReducedHere || facts.problem.ops[op].carried);
+    made.cutDims.push_back(isCut ? found : std::nullopt);
+    if (!getSharedDim(made, op - first) && !isCut)
       continue;
     const int64_t extent = Facts::getExtents(facts.problem.ops[op])[*found];
     made.extent = dims.empty() ? extent : std::gcd(made.extent, extent);
@@ -116,30 +118,98 @@ const Run::Class &Run::getClass(Node root) {
   return made;
 }
 
-bool Run::isTileable(Node root) {
-  const Class &tiled = getClass(root);
-  if (tiled.extent <= 1 || tiled.numOps * 2 < getLength())
-    return false;
-  // What stands before the loop: it reads nothing that the loop has written until then, and
-  // writes nothing that the loop has touched.
-  std::vector<bool> isWrittenInside(values.size()), isTouchedInside(values.size());
-  for (unsigned op = first; op <= last; ++op) {
-    if (tiled.isReduced[op - first])
-      return false;
-    for (const TilingOperand &operand : facts.problem.ops[op].operands) {
-      const unsigned place = places[operand.value];
-      if (tiled.dims[op - first]) {
-        isTouchedInside[place] = true;
-        isWrittenInside[place] = isWrittenInside[place] || operand.isWrite;
-      } else if (isWrittenInside[place] || (operand.isWrite && isTouchedInside[place])) {
+bool Run::findCarried(const Class &tiled, std::vector<bool> &isCarried) const {
+  for (unsigned op = first; op <= last; ++op)
+    if (tiled.isReduced[op - first]) {
+      const std::optional<unsigned> group = facts.problem.ops[op].carried;
+      if (!group || !tiled.cutDims[op - first])
         return false;
-      }
+      isCarried.resize(facts.groupSizes.size());
+      isCarried[*group] = true;
     }
-  }
-  // What the loop writes is read, and written by others, in the same tile only.
-  for (unsigned i = 0; i < values.size(); ++i)
-    if (isWrittenInside[i] && uses[i].size() > 1 && !tiled.valueDims[i])
+  std::vector<unsigned> sizes(isCarried.size());
+  for (unsigned op = first; op <= last && !isCarried.empty(); ++op)
+    if (const std::optional<unsigned> group = facts.problem.ops[op].carried)
+      ++sizes[*group];
+  for (size_t group = 0; group < isCarried.size(); ++group)
+    if (isCarried[group] && sizes[group] != facts.groupSizes[group])
       return false;
+  return true;
+}
+
+bool Run::isTileable(Node root) {
+  const Class &known = getClass(root);
+  if (known.extent <= 1)
+    return false;
+  std::vector<bool> isCarried; // each group
+  if (!findCarried(known, isCarried))
+    return false;
+  Class &tiled = classes.at(root);
+  tiled.sides.assign(getLength(), Side::Inside);
+  // What stands before the loop depends on nothing that the loop, or what stands behind it, has
+  // touched until then; what stands in the loop on nothing of what stands behind it.
+  struct Touches {
+    explicit Touches(size_t count) : isRead(count), isWritten(count) {}
+    void add(unsigned place, bool isWrite) { (isWrite ? isWritten : isRead)[place] = true; }
+    /// Whether an access has to come after these.
+    bool follows(unsigned place, bool isWrite) const {
+      return isWritten[place] || (isWrite && isRead[place]);
+    }
+    std::vector<bool> isRead, isWritten;
+  };
+  Touches inside(values.size()), after(values.size());
+  std::vector<unsigned> numInside(values.size());
+  std::vector<bool> isCarriedValue(values.size()), hasOthers(values.size());
+  unsigned numInsideOps = 0;
+  for (unsigned op = first; op <= last; ++op) {
+    const TilingOp &described = facts.problem.ops[op];
+    const bool carries =
+        described.carried && *described.carried < isCarried.size() && isCarried[*described.carried];
+    bool followsInside = false, followsAfter = false;
+    for (const TilingOperand &operand : described.operands) {
+      const unsigned place = places[operand.value];
+      followsInside |= inside.follows(place, operand.isWrite);
+      followsAfter |= after.follows(place, operand.isWrite);
+    }
+    Side &side = tiled.sides[op - first];
+    if (carries || tiled.cutDims[op - first])
+      side = Side::Inside;
+    else
+      side = followsInside || followsAfter ? Side::After : Side::Before;
+    if (side == Side::Inside && followsAfter)
+      return false;
+    // Without something to carry, what stands behind may as well begin a run of its own.
+    if (side == Side::After && isCarried.empty())
+      return false;
+    if (side == Side::Before)
+      continue;
+    for (const TilingOperand &operand : described.operands) {
+      const unsigned place = places[operand.value];
+      (side == Side::Inside ? inside : after).add(place, operand.isWrite);
+      if (side != Side::Inside)
+        continue;
+      ++numInside[place];
+      isCarriedValue[place] = isCarriedValue[place] || (carries && operand.isWrite);
+      hasOthers[place] = hasOthers[place] || !carries;
+    }
+    numInsideOps += side == Side::Inside;
+  }
+  if (numInsideOps * 2 < getLength())
+    return false;
+  // What the loop writes is read, and written by others, in the same tile only, or carried on
+  // by one group.
+  for (unsigned i = 0; i < values.size(); ++i) {
+    const bool isWritten = inside.isWritten[i];
+    if (isWritten && numInside[i] > 1 && !tiled.valueDims[i] &&
+        (tiled.isInValue[i] || !isCarriedValue[i] || hasOthers[i]))
+      return false;
+  }
+  tiled.writesCarried.assign(getLength(), false);
+  tiled.isCarried = !isCarried.empty();
+  for (unsigned i = 0; i < values.size(); ++i)
+    for (Use use : uses[i])
+      if (isCarriedValue[i] && facts.problem.ops[use.op].operands[use.operand].isWrite)
+        tiled.writesCarried[use.op - first] = true;
   return true;
 }
 

@@ -91,6 +91,11 @@ struct Facts {
       lastUse.push_back(0);
     }
     numNodes = count;
+    for (const TilingOp &op : problem.ops)
+      if (op.carried) {
+        groupSizes.resize(std::max<size_t>(groupSizes.size(), *op.carried + 1));
+        ++groupSizes[*op.carried];
+      }
     numUses.resize(problem.values.size());
     for (unsigned i = 0; i < problem.ops.size(); ++i) {
       bytes.emplace_back();
@@ -152,8 +157,9 @@ struct Facts {
   std::vector<unsigned> firstUse, lastUse;
   std::vector<std::vector<double>> bytes; ///< of each operand of each operation
   Node numNodes = 0;
-  std::vector<unsigned> numUses; ///< of each value
-  std::vector<bool> isResident;  ///< each value, untiled
+  std::vector<unsigned> groupSizes; ///< operations of each group that carries something
+  std::vector<unsigned> numUses;    ///< of each value
+  std::vector<bool> isResident;     ///< each value, untiled
 
 private:
   /// Finds the values that are resident untiled and the times of operations.
@@ -217,10 +223,19 @@ private:
     return node;
   }
 
+  /// Where an operation stands beside a loop over a class.
+  enum class Side : uint8_t { Inside, Before, After };
   /// What a class of dims is in the run as it is now.
   struct Class {
     std::vector<std::optional<unsigned>> dims; ///< of each operation, in its result
-    std::vector<bool> isReduced;               ///< by each operation, or several dims of it
+    /// The dim of each operation that a loop cuts: also a reduced one, of which it carries on
+    /// from part to part.
+    std::vector<std::optional<unsigned>> cutDims;
+    std::vector<Side> sides; ///< of each operation; set where the class is tileable
+    /// Of each operation: it writes what a loop over the class carries on.
+    std::vector<bool> writesCarried;
+    bool isCarried = false;      ///< a loop over the class carries something on
+    std::vector<bool> isReduced; ///< by each operation, or several dims of it
     /// The only dim of each operation, if it is reduced.
     std::vector<std::optional<unsigned>> reducedDims;
     /// The logical dim of each of `values`, if it is read and written by plain dims only.
@@ -237,6 +252,9 @@ private:
     return shared.dims[op] ? shared.dims[op] : shared.reducedDims[op];
   }
   bool isTileable(Node root);
+  /// The groups whose reductions reduce a dim of \p tiled; false if one of them is not whole
+  /// in the run, or an operation reduces it that carries nothing.
+  bool findCarried(const Class &tiled, std::vector<bool> &isCarried) const;
   /// The classes of the run's operations, in order of appearance.
   std::vector<Node> getRoots();
 
@@ -274,7 +292,8 @@ private:
   /// scratchpads. Infinite if it is not legal, or too few cores would work.
   double getLeastOf(const Candidate &candidate);
   /// Depths, dims and work slices of the operations.
-  void placeOps(const Candidate &candidate, Nest &nest);
+  /// False if an operation would have to stand both in a loop and behind it.
+  bool placeOps(const Candidate &candidate, Nest &nest);
   /// The values that may stay, in the order of first use.
   std::vector<Kept> findKept(const Candidate &candidate, const Nest &nest,
                              const std::vector<unsigned> &positions);

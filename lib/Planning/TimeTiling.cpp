@@ -35,6 +35,8 @@ static constexpr size_t kMostCounts = 7;
 static constexpr size_t kMostOfRuns = 4;
 /// Savings that differ by less are the same.
 static constexpr double kAsGood = 0.999;
+/// Added to what is not carried on although it must be.
+static constexpr double kMustCarryInNs = 1e18;
 /// A nest has to be better than the same operations untiled by this factor: rates are rough.
 static constexpr double kWorthwhile = 0.97;
 
@@ -80,12 +82,22 @@ std::optional<Nest> Run::findBest(unsigned numLoops, double leastSaving) {
   std::vector<Node> shareable = getShareable();
   Nest nest;
   bool allFit = true;
-  const double untiledInNs = facts.getUntiledInNs(first, last), leastInNs = getLeastInNs();
+  double untiledInNs = facts.getUntiledInNs(first, last);
+  const double leastInNs = getLeastInNs();
+  std::vector<Node> tileable = getTileable();
+  const bool mustCarry = facts.problem.prefersCarried &&
+                         std::any_of(tileable.begin(), tileable.end(),
+                                     [&](Node root) { return getClass(root).isCarried; });
+  if (mustCarry)
+    untiledInNs += kMustCarryInNs;
   if (untiledInNs - leastInNs < leastSaving)
     return std::nullopt;
   std::optional<Nest> best;
   // Takes the candidate if it is the best so far; true if smaller tiles cannot be better.
   auto consider = [&](const Candidate &candidate) {
+    if (mustCarry && std::none_of(candidate.loops.begin(), candidate.loops.end(),
+                                  [](const Loop &loop) { return loop.tiled->isCarried; }))
+      return false;
     const double limit = best ? best->tiledInNs : untiledInNs - leastSaving;
     double ns = evaluate(candidate, limit, nest, allFit);
     if (ns < limit) {
@@ -105,7 +117,6 @@ std::optional<Nest> Run::findBest(unsigned numLoops, double leastSaving) {
     }
     return isLast;
   };
-  std::vector<Node> tileable = getTileable();
   std::vector<std::vector<int64_t>> counts; // of tiles, for each of these
   for (Node tiled : tileable) {
     counts.push_back(getTileCounts(getClass(tiled).extent, getClass(tiled).unit));

@@ -130,11 +130,13 @@ nb::tuple compile(nb::str text, const std::string &name, const std::string &dire
                   const std::string &form, const std::vector<unsigned> &weights,
                   const std::vector<std::vector<int64_t>> &inputShapes, bool pretty,
                   const std::string &report, const std::string &dumpStages, const std::string &host,
-                  bool exactArguments, bool exactResults, bool movesOnHost) {
+                  bool exactArguments, bool exactResults, bool movesOnHost,
+                  const std::string &planKind) {
   CompileFlagValues flags;
   flags.exactArguments = exactArguments;
   flags.exactResults = exactResults;
   flags.movesOnHost = movesOnHost;
+  flags.planKind = planKind;
   flags.optLevel = optLevel;
   flags.cores = cores;
   flags.device = device;
@@ -187,5 +189,5 @@ NB_MODULE(_compiler, m) {
         "weights"_a = std::vector<unsigned>(),
         "input_shapes"_a = std::vector<std::vector<int64_t>>(), "pretty"_a = false, "report"_a = "",
         "dump_stages"_a = "", "host"_a = "table", "exact_arguments"_a = true,
-        "exact_results"_a = false, "moves_on_host"_a = false);
+        "exact_results"_a = false, "moves_on_host"_a = false, "plan_kind"_a = "best");
 }

@@ -26,7 +26,7 @@ usage: spyre-run IN.mlir|DIR [options]
   or a bundle directory from anywhere.
 
   -O0 ... -O3, --cores N, --target, --superdsc-form, --weights LIST, --host=none|table,
-  --dump-stages DIR, --report FILE.html   as spyre-compile has them, for IN.mlir
+  --plan-kind KIND, --dump-stages DIR, --report FILE.html   as spyre-compile has them, for IN.mlir
 
   --bind FILE.json     what each argument is, for a bundle without launch_spec.json
   -i SHAPE@TYPE        the next argument is an input with the default layout
@@ -130,6 +130,7 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
                         : flag == "--dump-stages"   ? &options.compile.dumpStages
                         : flag == "--weights"       ? &options.compile.weights
                         : flag == "--host"          ? &options.compile.host
+                        : flag == "--plan-kind"     ? &options.compile.planKind
                                                     : nullptr;
     bool known = text || flag == "-i" || flag == "-o" || flag == "--rtol" || flag == "--atol" ||
                  flag == "--threads" || flag == "--seed" || flag == "--cores" || flag == "--sizes";

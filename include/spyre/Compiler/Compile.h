@@ -18,6 +18,7 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "spyre/Compiler/HostChoice.h"
+#include "spyre/Compiler/PlanKind.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
@@ -37,6 +38,8 @@ struct CompileOptions {
   std::string device = "spyre";    ///< variant name
   std::string target = "superdsc"; ///< or "ktir"
   std::string superdscForm = "2026-08";
+  /// At -O2 and above: a plan of this kind, where there is one; to compare them.
+  PlanKind planKind = PlanKind::Best;
   bool superdscProvenance = true; ///< descriptors say where they came from (newer form only)
   /// Positions of arguments that are weights: their device layout is what their readers
   /// want, and the caller lays them out (once for many runs).
@@ -89,7 +92,8 @@ struct CompileStats {
   double modelledInNs = 0;                         ///< all runs of all operations
   /// Its parts, which overlap within an operation.
   double computeInNs = 0, memoryInNs = 0, ringInNs = 0;
-  double boundInNs = 0;                     ///< least time of all launches (getBoundInNs)
+  std::vector<PlanTimes> plans; ///< of each part that was planned, where there was a choice
+  double boundInNs = 0;         ///< least time of all launches (getBoundInNs)
   std::map<std::string, int64_t> hostCalls; ///< by function
   std::vector<HostCallFact> hostFacts;
   /// Each planned function's operations, with their modelled times.

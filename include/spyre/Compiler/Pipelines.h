@@ -28,6 +28,13 @@ struct LowerOptions : public mlir::PassPipelineOptions<LowerOptions> {
   Option<bool> tileTime{*this, "tile-time",
                         llvm::cl::desc("Run neighbouring operations tile by tile"),
                         llvm::cl::init(false)};
+  Option<bool> carryReductions{
+      *this, "carry-reductions",
+      llvm::cl::desc("With tile-time: cut rows of softmaxes, too, carrying their sums"),
+      llvm::cl::init(false)};
+  Option<bool> preferCarried{*this, "prefer-carried",
+                             llvm::cl::desc("With carry-reductions: whatever it takes"),
+                             llvm::cl::init(false)};
 };
 
 /// The stages: torch to L1; L1 to L2, verified; L2 to a placed and verified L3.

@@ -16,21 +16,45 @@
 #define SPYRE_COMPILER_PLANCHOICE_H
 
 #include "spyre/Compiler/Pipelines.h"
+#include "spyre/Compiler/PlanKind.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
 namespace spyre::compiler {
 
-/// \p program (L1) with rows scaled after contractions; null if that changes nothing.
-mlir::OwningOpRef<mlir::ModuleOp> deferScaling(mlir::ModuleOp program);
+/// A form of a program to be planned with tiles over time.
+struct ProgramForm {
+  mlir::OwningOpRef<mlir::ModuleOp> program;
+  PlanKind kind = PlanKind::Tiled;
+  bool isL1 = false; ///< it has no layouts yet; else it is L2
+};
 
-/// Plans \p unplanned with tiles over time and puts it in the place of \p planned if it takes
-/// less time in the model, or whatever it takes where there is no plan yet (\p isPlanned: there
-/// is). Fails, and says nothing, where there is none then either. \p isL1: it has no layouts
-/// yet; else it is L2. A program whose operations are divided by hand is left alone.
-llvm::LogicalResult chooseTiledPlan(mlir::OwningOpRef<mlir::ModuleOp> &planned,
-                                    mlir::OwningOpRef<mlir::ModuleOp> unplanned, bool isL1,
-                                    bool isPlanned, const LowerOptions &options);
+/// The other forms of \p program (L1) that are worth planning with tiles.
+std::vector<ProgramForm> makeForms(mlir::ModuleOp program);
+
+/// Plans of one program.
+class PlanChoice {
+public:
+  /// \p wanted: the kind that is taken, where there is such a plan.
+  PlanChoice(const LowerOptions &options, PlanKind wanted) : options(options), wanted(wanted) {}
+
+  /// The plan without tiles, if it \p hasPassed.
+  void setUntiled(mlir::OwningOpRef<mlir::ModuleOp> &plan, bool hasPassed);
+  /// Plans \p form and takes it if it takes less time in the model, or whatever it takes where
+  /// there is no plan yet. Says nothing where it is none. A program whose operations are divided
+  /// by hand is left alone.
+  void consider(ProgramForm form);
+  bool hasPlan() const { return isPlanned; }
+  const PlanTimes &getTimes() const { return times; }
+
+private:
+  const LowerOptions &options;
+  PlanKind wanted;
+  mlir::OwningOpRef<mlir::ModuleOp> *plan = nullptr;
+  bool isPlanned = false, isWanted = false;
+  double bestInNs = 0;
+  PlanTimes times;
+};
 
 } // namespace spyre::compiler
 

@@ -140,10 +140,11 @@ struct OpFuncForm {
   DataFormat emittedAs;
 };
 
-/// What adding c to the first operand does to the result, in exact arithmetic.
+/// What adding c to an operand does to the result, in exact arithmetic.
 enum class ShiftLaw : uint8_t {
   None,
   Shift,      ///< it gets c more
+  ShiftBack,  ///< it gets c less
   ScaleByExp, ///< it is multiplied by e^c
 };
 
@@ -211,7 +212,8 @@ struct OpFuncInfo {
   /// By what the relative error of the only operand is multiplied at most; infinity: there is
   /// no bound; nothing: nothing is claimed. Without keepsNumbers one rounding is added.
   std::optional<double> errorFactor;
-  ShiftLaw shiftLaw;
+  ShiftLaw shiftLaw;       ///< of the first operand
+  ShiftLaw secondShiftLaw; ///< of the second
   ScaleLaw scaleLaw;
   Combiner combiner; ///< of a reduction or contraction
   /// The result over nothing: with the combiner it changes nothing.

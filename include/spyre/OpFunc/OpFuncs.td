@@ -144,6 +144,8 @@ class OpFunc<string superDSCName, string categoryName> {
   /// What adding c to the first operand does: "Shift": the result gets c more;
   /// "ScaleByExp": it is multiplied by e^c.
   string shiftLaw = "None";
+  /// What adding c to the second operand does: "Shift", or "ShiftBack": the result gets c less.
+  string secondShiftLaw = "None";
   /// Which operands times c > 0 make the result times c: "First", "Each" of them by itself,
   /// "All" of them together.
   string scaleLaw = "None";
@@ -299,12 +301,14 @@ class OpFuncBroadcast<string name, int n, dag scalar, OpFuncTailRule tail, bit h
 def OpFunc_add : OpFuncBroadcast<"add", 2, (scalar_addf $x, $y), OpFuncTailRule<"Add">> {
   let passesInfinity = 1;
   let shiftLaw = "Shift";
+  let secondShiftLaw = "Shift";
   let scaleLaw = "All";
   let meaning = "x + y";
 }
 def OpFunc_sub : OpFuncBroadcast<"sub", 2, (scalar_subf $x, $y), OpFuncTailRule<"Sub">> {
   let passesInfinity = 1;
   let shiftLaw = "Shift";
+  let secondShiftLaw = "ShiftBack";
   let scaleLaw = "All";
   let cancels = 1; let meaning = "x - y";
 }

@@ -40,8 +40,9 @@ struct ResidencyUse {
 struct ResidencyValue {
   std::vector<int64_t> shape;
   bool hasPaddedLayout = false;
-  bool isReinterpreted = false; ///< also read as elements of another width
-  bool isShared = false;        ///< also used by something that is no device operation
+  bool isReinterpreted = false;  ///< also read as elements of another width
+  bool isShared = false;         ///< also used by something that is no device operation
+  bool isWrittenInParts = false; ///< by writes that are not among `uses`
   /// In the order of execution.
   std::vector<ResidencyUse> uses;
 };

@@ -13,8 +13,10 @@
 // class, and nobody names one. A loop cuts one class into equal tiles. An operation stands in
 // the loops from the outermost to the innermost that tiles a dim of it, so that what does not
 // change with the inner loops is done before them: the keys of a head are turned once for all
-// tiles of its rows, and loaded once. A dim that an operation reduces, or that some value
-// of the nest is read across, is not tiled. Cores share each tile along one class or two.
+// tiles of its rows, and loaded once. A dim that some value of the nest is read across is not
+// tiled, nor one that an operation reduces: unless the operations around it carry what they have
+// from part to part (TilingOp::carried). What reads the results of a loop without having its dim
+// stands behind it. Cores share each tile along one class or two.
 //
 // What is compared is what the cost model says of each operation with its operands where the
 // nest would have them. A nest is proposed only where that is less than what the same
@@ -54,6 +56,9 @@ struct TilingOp {
   std::vector<TilingOperand> operands;
   /// Takes no part in nests (it stands in a loop, or gathers).
   bool isFixed = false;
+  /// The number of a group of operations that may be done again for each part of what its
+  /// reductions reduce, and then have the result for all parts so far; all of them or none.
+  std::optional<unsigned> carried;
   int64_t macs = 0; ///< multiply-accumulates
   Splits splits;    ///< its work slices untiled
   /// The untiled operation: which divisions over cores are legal (spans), and what they cost.
@@ -85,12 +90,16 @@ struct TilingProblem {
   int64_t spanLimitInBytes = 0;  ///< of a core in one tensor
   double memoryInBytesPerNs = 1;
   double macsPerNs = 1; ///< of a core
+  /// What can be carried on from tile to tile is, whatever it takes: to try it out.
+  bool prefersCarried = false;
 };
 
 /// An operation of a nest.
 struct NestOp {
   /// It stands in the first so many loops.
   unsigned depth = 0;
+  /// Behind the next loop, not before it.
+  bool isAfter = false;
   /// The dim that each of those tiles; nothing: it is done again in each iteration.
   std::vector<std::optional<unsigned>> dims;
   /// Work slices of each dim; empty: it is divided by itself.

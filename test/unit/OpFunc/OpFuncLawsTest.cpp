@@ -34,14 +34,14 @@ bool isClose(double a, double b) {
 /// for random operands of which some are negative, and positive c.
 bool obeys(const Function &function, size_t numInputs,
            const std::function<void(Values &, float)> &change,
-           const std::function<double(double, float)> &expected) {
+           const std::function<double(double, float)> &expected, bool hasZeros = false) {
   std::mt19937 random(1);
   std::uniform_real_distribution<float> number(-4, 4), positive(0.25f, 3);
   for (int round = 0; round < 200; ++round) {
     Values values(numInputs);
-    // Now and then two operands are equal.
+    // Now and then two operands are equal, or (the condition of a choice) one is zero.
     for (float &value : values)
-      value = random() % 4 ? number(random) : 1.5f;
+      value = random() % 4 ? number(random) : hasZeros && random() % 2 ? 0.0f : 1.5f;
     float c = positive(random);
     double before = function(values);
     change(values, c);
@@ -65,6 +65,24 @@ TEST(LawTest, ShiftsOfTheFirstOperand) {
     // Casts shift in exact arithmetic only, which is nothing that a plan could use.
     if (info.category != OpCategory::Quantisation)
       EXPECT_EQ(info.shiftLaw == ShiftLaw::Shift, shifts) << name;
+  }
+}
+
+TEST(LawTest, ShiftsOfTheSecondOperand) {
+  for (const auto &[name, function] : functions()) {
+    const OpFuncInfo &info = *lookupOpFunc(name);
+    auto numInputs = static_cast<size_t>(info.numInputs);
+    if (numInputs < 2)
+      continue;
+    auto change = [](Values &values, float c) { values[1] += c; };
+    bool shifts = obeys(
+        function, numInputs, change, [](double y, float c) { return y + c; },
+        /*hasZeros=*/true);
+    bool shiftsBack = obeys(
+        function, numInputs, change, [](double y, float c) { return y - c; },
+        /*hasZeros=*/true);
+    EXPECT_EQ(info.secondShiftLaw == ShiftLaw::Shift, shifts) << name;
+    EXPECT_EQ(info.secondShiftLaw == ShiftLaw::ShiftBack, shiftsBack) << name;
   }
 }
 

@@ -36,7 +36,7 @@ Spread spread(std::vector<int64_t> extents, std::vector<int64_t> slices, bool kF
 
 /// Written and read as a whole.
 ResidencyValue makeValue() {
-  return {{8, 16}, false, false, false, {{identity({8, 16}), true}, {identity({8, 16})}}};
+  return {{8, 16}, false, false, false, false, {{identity({8, 16}), true}, {identity({8, 16})}}};
 }
 
 TEST(ResidencyTest, EveryObstacle) {
@@ -54,7 +54,7 @@ TEST(ResidencyTest, EveryObstacle) {
             Obstacle::PaddedLayout);
   EXPECT_EQ(getObstacle([](ResidencyValue &v) { v.isReinterpreted = true; }),
             Obstacle::Reinterpreted);
-  EXPECT_EQ(getObstacle([](ResidencyValue &v) { v.uses.push_back(v.uses.front()); }),
+  EXPECT_EQ(getObstacle([](ResidencyValue &v) { v.isWrittenInParts = true; }),
             Obstacle::WrittenInParts);
   EXPECT_EQ(getObstacle([](ResidencyValue &v) { v.uses.erase(v.uses.begin()); }),
             Obstacle::WrittenInParts);
@@ -68,6 +68,18 @@ TEST(ResidencyTest, EveryObstacle) {
                                        layout::makeInput(1)}};
             }),
             Obstacle::Moves);
+}
+
+TEST(ResidencyTest, WhatIsWrittenAgainAsAWholeMayStay) {
+  // A sum that goes on from tile to tile.
+  ResidencyValue value = makeValue();
+  value.uses.push_back({identity({8, 16}), true});
+  EXPECT_FALSE(findObstacle(value));
+  Spread rows = spread({8, 16}, {4, 1}), columns = spread({8, 16}, {1, 4});
+  EXPECT_FALSE(findObstacleInSpreads(value, {&rows, &rows, &rows}, 4));
+  EXPECT_EQ(findObstacleInSpreads(value, {&rows, &rows, &columns}, 4)->kind, Obstacle::OtherPart);
+  value.uses.back().access = identity({8, 15});
+  EXPECT_EQ(findObstacle(value)->kind, Obstacle::WrittenInParts);
 }
 
 TEST(ResidencyTest, ALoopThatMovesNothingIsNoObstacle) {

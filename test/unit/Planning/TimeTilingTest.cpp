@@ -178,6 +178,55 @@ TEST(TimeTilingTest, ColumnsThatAreReducedAreNoDim) {
           EXPECT_EQ(dim, &op == &nest.ops[0] ? 1u : 0u);
 }
 
+/// A fill, and a sum of exponentials that goes on: part = sum exp(x); sum = sum + part; then its
+/// inverse. \p rows rows share the fill.
+static void addSum(Builder &b, int64_t rows, int64_t columns, std::optional<unsigned> carried) {
+  unsigned x = b.addValue({rows, columns}, false), zero = b.addValue({1, 1}, false);
+  unsigned e = b.addValue({rows, columns}, true), part = b.addValue({rows, 1}, true);
+  unsigned f = b.addValue({rows, columns}, true);
+  unsigned sum = b.addValue({rows, 1}, true), out = b.addValue({rows, 1}, false);
+  b.addOp({rows}, {{zero, {kUnit, kUnit}}, {sum, {0, kUnit}}});
+  b.addOp({rows, columns}, {{x, {0, 1}}, {e, {0, 1}}});
+  b.addOp({rows, columns}, {{e, {0, 1}}, {f, {0, 1}}});
+  b.addOp({rows, columns}, {{f, {0, 1}}, {part, {0, kUnit}}}).carried = carried;
+  b.addOp({rows}, {{sum, {0, kUnit}}, {part, {0, kUnit}}, {sum, {0, kUnit}}}).carried = carried;
+  b.addOp({rows}, {{sum, {0, kUnit}}, {out, {0, kUnit}}});
+}
+
+TEST(TimeTilingTest, SumsThatGoOn) {
+  // Rows of 2 MiB that no scratchpad holds.
+  Builder b(1 << 20);
+  addSum(b, 32, 1 << 20, 0);
+  std::vector<Nest> nests = findNests(b.problem);
+  ASSERT_EQ(nests.size(), 1u);
+  const Nest &nest = nests.front();
+  ASSERT_EQ(nest.numTrips.size(), 1u);
+  EXPECT_GE(nest.numTrips[0], 4);
+  // The fill before the loop, the sum's inverse behind it.
+  ASSERT_EQ(nest.first, 0u);
+  ASSERT_EQ(nest.last, 5u);
+  EXPECT_EQ(nest.ops[0].depth, 0u);
+  EXPECT_FALSE(nest.ops[0].isAfter);
+  for (unsigned op = 1; op <= 4; ++op)
+    EXPECT_EQ(nest.ops[op].depth, 1u);
+  EXPECT_EQ(nest.ops[3].dims, (std::vector<std::optional<unsigned>>{1}));
+  EXPECT_EQ(nest.ops[4].dims, (std::vector<std::optional<unsigned>>{std::nullopt}));
+  EXPECT_EQ(nest.ops[5].depth, 0u);
+  EXPECT_TRUE(nest.ops[5].isAfter);
+}
+
+TEST(TimeTilingTest, SumsThatDoNot) {
+  // Nobody has said that the parts are added up.
+  Builder b(1 << 20);
+  addSum(b, 32, 1 << 20, std::nullopt);
+  for (const Nest &nest : findNests(b.problem)) {
+    if (nest.first > 3 || nest.last < 3)
+      continue;
+    for (std::optional<unsigned> dim : nest.ops[3 - nest.first].dims)
+      EXPECT_NE(dim, 1u);
+  }
+}
+
 TEST(TimeTilingTest, KeysOfAHeadAreTurnedAndLoadedOnce) {
   // The keys turned, scores = q k, an exponential, times v: each core has a head, whose rows
   // come tile by tile.

@@ -7,12 +7,12 @@
 // CHECK-LABEL: func.func @safe
 // CHECK-NEXT: %[[M:.*]] = spyre.max
 // CHECK-NEXT: %[[LOW:.*]] = spyre.constant dense<-3.40282347E+38>
-// CHECK-NEXT: %[[K:.*]] = spyre.maximum (d0 = 64, d1 = 1) ins(%[[M]][d0, 0], %[[LOW]][])
+// CHECK-NEXT: %[[K:.*]] = spyre.maximum (d0 = 64) ins(%[[M]][d0, 0], %[[LOW]][])
 // CHECK-NEXT: %[[T:.*]] = spyre.sub {{.*}} ins(%arg0[d0, d1], %[[K]][d0, 0])
 // CHECK-NEXT: %[[E:.*]] = spyre.exp {{.*}} ins(%[[T]]
 // CHECK-NEXT: %[[L:.*]] = spyre.sum {{.*}} ins(%[[E]]
 // CHECK-NEXT: %[[ONE:.*]] = spyre.constant dense<1.000000e+00>
-// CHECK-NEXT: %[[S:.*]] = spyre.maximum (d0 = 64, d1 = 1) ins(%[[L]][d0, 0], %[[ONE]][])
+// CHECK-NEXT: %[[S:.*]] = spyre.maximum (d0 = 64) ins(%[[L]][d0, 0], %[[ONE]][])
 // CHECK-NEXT: %[[P:.*]] = spyre.realdiv {{.*}} ins(%[[E]][d0, d1], %[[S]][d0, 0])
 // CHECK-NEXT: return %[[P]]
 func.func @safe(%s: !s) -> !s {

@@ -85,6 +85,9 @@ inline constexpr llvm::StringLiteral kTailAttr = "spyre.tail";
 /// A unit, of an operation whose OpFunc takes a mask: what lies behind the end of its first
 /// input's last stick reads as the OpFunc's `maskTail`.
 inline constexpr llvm::StringLiteral kMaskedAttr = "spyre.masked";
+/// The number of a group of L3 operations, on each of them: they may be done again for each part
+/// of what their reductions reduce, and go on from what they have (`spyre-carry-reductions`).
+inline constexpr llvm::StringLiteral kCarriedAttr = "spyre.carried";
 /// Module attribute: the device variant's name.
 inline constexpr llvm::StringLiteral kDeviceAttr = "spyre.device";
 

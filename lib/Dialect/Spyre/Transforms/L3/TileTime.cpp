@@ -40,8 +40,10 @@ namespace {
 class TimeTiler {
 public:
   /// \p cores: as many as may be used; 0: all.
-  TimeTiler(func::FuncOp func, PlanningModel &model, int64_t cores)
-      : func(func), model(model), cores(cores), builder(func) {}
+  TimeTiler(func::FuncOp func, PlanningModel &model, int64_t cores, bool prefersCarried)
+      : func(func), model(model), cores(cores), builder(func) {
+    problem.prefersCarried = prefersCarried;
+  }
 
   void run();
 
@@ -80,7 +82,7 @@ struct TileTimePass : mlir::spyre::impl::SpyreTileTimeBase<TileTimePass> {
     PlanningModel &model = getAnalysis<PlanningModel>();
     if (failed(model.getDevice()))
       return signalPassFailure();
-    TimeTiler(getOperation(), model, cores).run();
+    TimeTiler(getOperation(), model, cores, preferCarried).run();
   }
 };
 } // namespace
@@ -143,6 +145,8 @@ bool TimeTiler::describe(DeviceOpInterface op) {
   entry.cost = &cost->second;
   entry.splits = planned->splits;
   entry.isFixed |= op.getGather().has_value() || op.getExtents().empty();
+  if (auto group = op->getAttrOfType<IntegerAttr>(kCarriedAttr))
+    entry.carried = static_cast<unsigned>(group.getInt());
   if (isMatmul(op)) {
     entry.macs = 1;
     for (int64_t extent : op.getExtents())
@@ -248,37 +252,55 @@ void TimeTiler::build(const planning::Nest &nest) {
   DenseMap<Value, std::pair<const planning::NestTile *, Value>> tiles;
   for (const planning::NestTile &tile : nest.tiles)
     tiles[values[tile.value]] = {&tile, Value()};
-  // Outer iterations first: what stands in fewer loops is done before the next one begins.
-  for (unsigned depth = 0; depth <= bounds.size(); ++depth) {
-    // The tile of \p value, if there is one, made where it is first needed at its depth.
-    auto getTile = [&](Value value, Location at) -> Value {
-      auto known = tiles.find(value);
-      if (known == tiles.end())
-        return {};
-      auto &[which, tile] = known->second;
-      if (!tile && which->depth == depth) {
-        tile = AllocOp::create(builder, at, getTileType(nest, *which), PlacementAttr(),
-                               DistributionAttr());
-        if (which->isLoaded)
-          buildCopy(at, *which, tile, /*isLoad=*/true, loops);
-      }
-      assert(tile && "a tile of a deeper loop is used in this one");
-      return tile;
-    };
-    for (unsigned number = nest.first; number <= nest.last; ++number)
-      if (nest.ops[number - nest.first].depth == depth)
-        buildTile(ops[number], nest.ops[number - nest.first], nest, loops, getTile);
-    for (unsigned number = nest.first; number <= nest.last; ++number)
-      if (nest.ops[number - nest.first].depth > depth)
-        for (Value input : ops[number].getInputs())
-          if (auto known = tiles.find(input);
-              known != tiles.end() && known->second.first->depth == depth)
-            getTile(input, ops[number]->getLoc());
+  unsigned depth = 0;
+  // The tile of \p value, if there is one, made where it is first needed at its depth.
+  auto getTile = [&](Value value, Location at) -> Value {
+    auto known = tiles.find(value);
+    if (known == tiles.end())
+      return {};
+    auto &[which, tile] = known->second;
+    if (!tile && which->depth == depth) {
+      tile = AllocOp::create(builder, at, getTileType(nest, *which), PlacementAttr(),
+                             DistributionAttr());
+      if (which->isLoaded)
+        buildCopy(at, *which, tile, /*isLoad=*/true, loops);
+    }
+    assert(tile && "a tile of a deeper loop is used in this one");
+    return tile;
+  };
+  auto buildOps = [&](bool isAfter) {
+    for (unsigned number = nest.first; number <= nest.last; ++number) {
+      const planning::NestOp &placed = nest.ops[number - nest.first];
+      if (placed.depth == depth && placed.isAfter == isAfter)
+        buildTile(ops[number], placed, nest, loops, getTile);
+    }
+  };
+  // Outer iterations first: what stands before a loop is done before it begins.
+  SmallVector<scf::ForOp> around;
+  for (;; ++depth) {
+    buildOps(/*isAfter=*/false);
     if (depth == bounds.size())
       break;
-    auto loop = scf::ForOp::create(builder, loc, zero, bounds[depth], one);
-    loops.push_back(loop.getInductionVar());
-    builder.setInsertionPointToStart(loop.getBody());
+    // Tiles of this depth that deeper operations use.
+    for (unsigned number = nest.first; number <= nest.last; ++number)
+      if (nest.ops[number - nest.first].depth > depth) {
+        auto make = [&](Value operand) {
+          if (auto known = tiles.find(operand);
+              known != tiles.end() && known->second.first->depth == depth)
+            getTile(operand, ops[number]->getLoc());
+        };
+        llvm::for_each(ops[number].getInputs(), make);
+        make(ops[number].getDestination());
+      }
+    around.push_back(scf::ForOp::create(builder, loc, zero, bounds[depth], one));
+    loops.push_back(around.back().getInductionVar());
+    builder.setInsertionPointToStart(around.back().getBody());
+  }
+  while (!around.empty()) {
+    builder.setInsertionPointAfter(around.pop_back_val());
+    loops.pop_back();
+    --depth;
+    buildOps(/*isAfter=*/true);
   }
   for (unsigned number = nest.first; number <= nest.last; ++number)
     ops[number]->erase();
@@ -317,6 +339,7 @@ void TimeTiler::run() {
     return;
   for (const planning::Nest &nest : planning::findNests(problem))
     build(nest);
+  func.walk([](DeviceOpInterface op) { op->removeDiscardableAttr(kCarriedAttr); });
   for (Value value : values)
     if (auto alloc = value.getDefiningOp<AllocOp>(); alloc && alloc.getBuffer().use_empty())
       alloc.erase();

@@ -236,6 +236,38 @@ def SpyreFoldViews : Pass<"spyre-fold-views", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::spyre::SpyreDialect"];
 }
 
+def SpyreWidenRows : Pass<"spyre-widen-rows", "::mlir::func::FuncOp"> {
+  let summary = "Softmaxes of 16-bit numbers in f32";
+  let description = [{
+    Input: composites decomposed. Lowering: what depends on the largest number of a row, by
+    operations that have a form for f32, is computed in f32 where exponentials of it are summed
+    up; what it starts from is widened and what others read of it narrowed. It is the form
+    in which a loop over parts of the rows can carry their sums (`spyre-carry-reductions`).
+
+    ```mlir
+    // spyre-opt --spyre-widen-rows
+    !s = tensor<64x512xf16>
+    !r = tensor<64x1xf16>
+    func.func @f(%s: !s) -> !s {
+      %m = spyre.max (d0 = 64, d1 = 512) ins(%s[d0, d1]) -> [d0, 0] : !s -> !r
+      %t = spyre.sub (d0 = 64, d1 = 512) ins(%s[d0, d1], %m[d0, 0]) -> [d0, d1] : !s, !r -> !s
+      %e = spyre.exp (d0 = 64, d1 = 512) ins(%t[d0, d1]) -> [d0, d1] : !s -> !s
+      %l = spyre.sum (d0 = 64, d1 = 512) ins(%e[d0, d1]) -> [d0, 0] : !s -> !r
+      %p = spyre.realdiv (d0 = 64, d1 = 512) ins(%e[d0, d1], %l[d0, 0]) -> [d0, d1] : !s, !r -> !s
+      return %p : !s
+    }
+    // becomes
+    func.func @f(%arg0: tensor<64x512xf16>) -> tensor<64x512xf16> {
+      %0 = spyre.dl16tofp32 (d0 = 64, d1 = 512) ins(%arg0[d0, d1]) -> [d0, d1] : tensor<64x512xf16> -> tensor<64x512xf32>
+      %1 = spyre.max (d0 = 64, d1 = 512) ins(%0[d0, d1]) -> [d0, 0] : tensor<64x512xf32> -> tensor<64x1xf32>
+      …
+      %6 = spyre.fp32todl16 (d0 = 64, d1 = 512) ins(%5[d0, d1]) -> [d0, d1] : tensor<64x512xf32> -> tensor<64x512xf16>
+      return %6 : tensor<64x512xf16>
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
 def SpyreDeferScaling : Pass<"spyre-defer-scaling", "::mlir::func::FuncOp"> {
   let summary = "Scale rows after a contraction instead of before";
   let description = [{
@@ -298,7 +330,7 @@ def SpyreSafeRows : Pass<"spyre-safe-rows", "::mlir::func::FuncOp"> {
     func.func @f(…) -> … {
       %0 = spyre.max (d0 = 64, d1 = 512) ins(%arg0[d0, d1]) -> [d0, 0] : …
       %1 = spyre.constant dense<-6.550400e+04> : …
-      %2 = spyre.maximum (d0 = 64, d1 = 1) ins(%0[d0, 0], %1[]) -> [d0, d1] : …
+      %2 = spyre.maximum (d0 = 64) ins(%0[d0, 0], %1[]) -> [d0, 0] : …
       …
       return %8 : …
     ```

@@ -55,6 +55,51 @@ def SpyreDivideWork : Pass<"spyre-divide-work", "::mlir::func::FuncOp"> {
            "Leave operations without a legal division as they are">];
 }
 
+def SpyreCarryReductions : Pass<"spyre-carry-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Softmaxes and sums of them that may go on from part to part (L3)";
+  let description = [{
+    Input: L3 whose buffers have no place yet, no loops. Lowering: where what follows the largest
+    number of a row is shifted by it, and then multiplied (the shift and scale laws of the OpFunc
+    table), the sums over the row, of products too, get a buffer in f32 each that starts with zeros; a part
+    of the row turns the old largest number into the new one, multiplies the sums by what that
+    changes, and adds its own. What reads the terms of the sums beside computes them again. The
+    operations that a loop over parts of the row does again carry `spyre.carried`, the number of
+    their group, for `spyre-tile-time`. As it stands the program computes the same as before.
+
+    ```mlir
+    // spyre-opt --spyre-carry-reductions
+    !s = !spyre.buffer<64x512xf32, #spyre.layout<[16, 64, 32], order [0, 1], IEEE_FP32>, hbm>
+    !r = !spyre.buffer<64x1xf32, #spyre.layout<[1, 1, 64, 32], order [0, 1, -1], IEEE_FP32>, hbm>
+    func.func @f(%s: !s, %o: !r) {
+      %m = spyre.alloc : !r
+      spyre.max (d0 = 64, d1 = 512) ins(%s[d0, d1]) outs(%m[d0, 0]) : !s -> !r
+      %t = spyre.alloc : !s
+      spyre.sub (d0 = 64, d1 = 512) ins(%s[d0, d1], %m[d0, 0]) outs(%t[d0, d1]) : !s, !r -> !s
+      %e = spyre.alloc : !s
+      spyre.exp (d0 = 64, d1 = 512) ins(%t[d0, d1]) outs(%e[d0, d1]) : !s -> !s
+      %l = spyre.alloc : !r
+      spyre.sum (d0 = 64, d1 = 512) ins(%e[d0, d1]) outs(%l[d0, 0]) : !s -> !r
+      spyre.identity (d0 = 64) ins(%l[d0, 0]) outs(%o[d0, 0]) : !r -> !r
+      return
+    }
+    // becomes
+    func.func @f(…) {
+      …
+      spyre.identity (d0 = 64) ins(%arg2[]) outs(%2[d0, 0]) : …
+      …
+      spyre.identity (d0 = 64) ins(%arg3[]) outs(%3[d0, 0]) : …
+      spyre.max (d0 = 64, d1 = 512) ins(%arg0[d0, d1]) outs(%1[d0, 0]) {spyre.carried = 0 : i64} : …
+      spyre.maximum (d0 = 64) ins(%2[d0, 0], %1[d0, 0]) outs(%0[d0, 0]) {spyre.carried = 0 : i64} : …
+      …
+      spyre.sum (d0 = 64, d1 = 512) ins(%7[d0, d1]) outs(%8[d0, 0]) {spyre.carried = 0 : i64} : …
+      spyre.mul (d0 = 64) ins(%3[d0, 0], %6[d0, 0]) outs(%3[d0, 0]) {spyre.carried = 0 : i64} : …
+      spyre.add (d0 = 64) ins(%3[d0, 0], %8[d0, 0]) outs(%3[d0, 0]) {spyre.carried = 0 : i64} : …
+      spyre.identity (d0 = 64) ins(%3[d0, 0]) outs(%arg1[d0, 0]) : …
+      return
+    ```
+  }];
+}
+
 def SpyreTileTime : Pass<"spyre-tile-time", "::mlir::func::FuncOp"> {
   let summary = "Run neighbouring operations tile by tile (L3)";
   let description = [{
@@ -91,7 +136,9 @@ def SpyreTileTime : Pass<"spyre-tile-time", "::mlir::func::FuncOp"> {
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
   let options = [
-    Option<"cores", "cores", "int64_t", "0", "Cores to use; 0: all of the device's">];
+    Option<"cores", "cores", "int64_t", "0", "Cores to use; 0: all of the device's">,
+    Option<"preferCarried", "prefer-carried", "bool", "false",
+           "Cut what spyre-carry-reductions has marked, whatever it takes">];
 }
 
 def SpyreBufferize : Pass<"spyre-bufferize", "::mlir::ModuleOp"> {

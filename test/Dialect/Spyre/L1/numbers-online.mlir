@@ -1,0 +1,84 @@
+// Rows that no core holds, cut by loops that carry their largest numbers and sums, against NumPy: on devices
+// with little LX.
+// RUN: %against_numpy %s -O2,--device=mock32,--plan-kind=carried -O2,--plan-kind=carried
+
+// Attention over rows of scores that no core of the smaller device holds.
+// IN: q = normal(1, 64, 64) / 8
+// IN: k = normal(1, 2048, 64)
+// IN: v = normal(1, 2048, 64)
+// OUT within 2**-6: softmax(q @ k.transpose(0, 2, 1), 2) @ v
+!q = tensor<1x64x64xf16>
+!k = tensor<1x2048x64xf16>
+!s = tensor<1x64x2048xf16>
+func.func @main(%q: !q, %k: !k, %v: !k) -> !q {
+  %0 = spyre.batchmatmul (d0 = 1, d1 = 64, d2 = 2048, d3 = 64) ins(%q[d0, d1, d3], %k[d0, d2, d3]) -> [d0, d1, d2] : !q, !k -> !s
+  %1 = spyre.softmax %0 along 2 : !s -> !s
+  %2 = spyre.batchmatmul (d0 = 1, d1 = 64, d2 = 64, d3 = 2048) ins(%1[d0, d1, d3], %v[d0, d3, d2]) -> [d0, d1, d2] : !s, !k -> !q
+  return %2 : !q
+}
+
+// -----
+
+// Of the larger one.
+// IN: q = normal(2, 64, 64) / 8
+// IN: k = normal(2, 16384, 64)
+// IN: v = normal(2, 16384, 64)
+// OUT within 2**-6: softmax(q @ k.transpose(0, 2, 1), 2) @ v
+!q = tensor<2x64x64xf16>
+!k = tensor<2x16384x64xf16>
+!s = tensor<2x64x16384xf16>
+func.func @main(%q: !q, %k: !k, %v: !k) -> !q {
+  %0 = spyre.batchmatmul (d0 = 2, d1 = 64, d2 = 16384, d3 = 64) ins(%q[d0, d1, d3], %k[d0, d2, d3]) -> [d0, d1, d2] : !q, !k -> !s
+  %1 = spyre.softmax %0 along 2 : !s -> !s
+  %2 = spyre.batchmatmul (d0 = 2, d1 = 64, d2 = 64, d3 = 16384) ins(%1[d0, d1, d3], %v[d0, d3, d2]) -> [d0, d1, d2] : !s, !k -> !q
+  return %2 : !q
+}
+
+// -----
+
+// The first scores of the rows are masked altogether, the largest stand at the end; scaled afterwards.
+// IN: q = normal(1, 64, 64) / 8
+// IN: k = normal(1, 2048, 64)
+// IN: v = normal(1, 2048, 64)
+// IN: m = np.where(np.arange(2048) < 1024, -np.inf, np.arange(2048) / 1024.0).astype(np.float16)
+// OUT within 2**-6: softmax((q @ k.transpose(0, 2, 1)) / 2 + m, 2) @ v
+!q = tensor<1x64x64xf16>
+!k = tensor<1x2048x64xf16>
+!s = tensor<1x64x2048xf16>
+func.func @main(%q: !q, %k: !k, %v: !k, %m: tensor<2048xf16>) -> !q {
+  %half = spyre.constant dense<0.5> : tensor<f16> : tensor<f16>
+  %0 = spyre.batchmatmul (d0 = 1, d1 = 64, d2 = 2048, d3 = 64) ins(%q[d0, d1, d3], %k[d0, d2, d3]) -> [d0, d1, d2] : !q, !k -> !s
+  %1 = spyre.mul (d0 = 1, d1 = 64, d2 = 2048) ins(%0[d0, d1, d2], %half[]) -> [d0, d1, d2] : !s, tensor<f16> -> !s
+  %2 = spyre.add (d0 = 1, d1 = 64, d2 = 2048) ins(%1[d0, d1, d2], %m[d2]) -> [d0, d1, d2] : !s, tensor<2048xf16> -> !s
+  %3 = spyre.softmax %2 along 2 : !s -> !s
+  %4 = spyre.batchmatmul (d0 = 1, d1 = 64, d2 = 64, d3 = 2048) ins(%3[d0, d1, d3], %v[d0, d3, d2]) -> [d0, d1, d2] : !s, !k -> !q
+  return %4 : !q
+}
+
+// -----
+
+// A softmax of rows that do not fit: their numbers are read once for the sums, once for the quotients.
+// IN: x = normal(64, 16384)
+// OUT within 2**-7: softmax(x, 1)
+!x = tensor<64x16384xf16>
+func.func @main(%x: !x) -> !x {
+  %0 = spyre.softmax %x along 1 : !x -> !x
+  return %0 : !x
+}
+
+// -----
+
+// The logarithm of a sum of exponentials.
+// IN: x = normal(64, 8192)
+// OUT within 2**-6: x.max(1, keepdims=True) + np.log(np.exp(x - x.max(1, keepdims=True)).sum(1, keepdims=True))
+!x = tensor<64x8192xf16>
+!r = tensor<64x1xf16>
+func.func @main(%x: !x) -> !r {
+  %m = spyre.max (d0 = 64, d1 = 8192) ins(%x[d0, d1]) -> [d0, 0] : !x -> !r
+  %t = spyre.sub (d0 = 64, d1 = 8192) ins(%x[d0, d1], %m[d0, 0]) -> [d0, d1] : !x, !r -> !x
+  %e = spyre.exp (d0 = 64, d1 = 8192) ins(%t[d0, d1]) -> [d0, d1] : !x -> !x
+  %l = spyre.sum (d0 = 64, d1 = 8192) ins(%e[d0, d1]) -> [d0, 0] : !x -> !r
+  %g = spyre.log (d0 = 64, d1 = 1) ins(%l[d0, 0]) -> [d0, d1] : !r -> !r
+  %o = spyre.add (d0 = 64, d1 = 1) ins(%m[d0, 0], %g[d0, 0]) -> [d0, d1] : !r, !r -> !r
+  return %o : !r
+}

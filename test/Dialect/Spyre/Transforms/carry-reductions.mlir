@@ -1,0 +1,110 @@
+// What is linear in exponentials of numbers less their row's largest goes on from part to part.
+// RUN: spyre-opt %s --spyre-carry-reductions -split-input-file | FileCheck %s
+
+!s = !spyre.buffer<64x512xf32, #spyre.layout<[16, 64, 32], order [0, 1], IEEE_FP32>, hbm>
+!h = !spyre.buffer<64x512xf16, #spyre.layout<[8, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+!r = !spyre.buffer<64x1xf32, #spyre.layout<[1, 1, 64, 32], order [0, 1, -1], IEEE_FP32>, hbm>
+!c = !spyre.buffer<f32, #spyre.layout<[1, 32], order [], IEEE_FP32>, hbm>
+!v = !spyre.buffer<512x64xf16, #spyre.layout<[1, 512, 64], order [0, 1], SEN169_FP16>, hbm>
+!o = !spyre.buffer<64x64xf16, #spyre.layout<[1, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+!w = !spyre.buffer<64x64xf32, #spyre.layout<[2, 64, 32], order [0, 1], IEEE_FP32>, hbm>
+
+// Attention whose scores are scaled after the largest is taken off; the product's sum is carried once it is f32.
+// CHECK-LABEL: func.func @attention
+// CHECK-SAME: %[[LOW:arg[0-9]+]]: {{[^%]*}}spyre.value = -3.40{{[^%]*}}%[[ZERO:arg[0-9]+]]: {{[^%]*}}spyre.value = 0.0
+// CHECK: spyre.identity (d0 = 64) ins(%[[LOW]][]) outs(%[[OLD:.*]][d0, 0]) :
+// CHECK: spyre.identity (d0 = 64) ins(%[[ZERO]][]) outs(%[[L:.*]][d0, 0]) :
+// CHECK: spyre.identity (d0 = 64, d1 = 64) ins(%[[ZERO]][]) outs(%[[O:.*]][d0, d1]) :
+// CHECK: spyre.max {{.*}} outs(%[[PART:.*]][d0, 0]) {spyre.carried = 0 : i64}
+// CHECK-NEXT: spyre.maximum (d0 = 64) ins(%[[OLD]][d0, 0], %[[PART]][d0, 0]) outs(%[[NEW:.*]][d0, 0]) {spyre.carried = 0 : i64}
+// CHECK: spyre.sub (d0 = 64) ins(%[[OLD]][d0, 0], %[[NEW]][d0, 0]) outs(%[[LESS:.*]][d0, 0])
+// CHECK: spyre.mul (d0 = 64) ins(%[[LESS]][d0, 0], %arg3[]) outs(%[[SCALED:.*]][d0, 0])
+// CHECK: spyre.exp (d0 = 64) ins(%[[SCALED]][d0, 0]) outs(%[[CHANGE:.*]][d0, 0])
+// CHECK-NEXT: spyre.identity (d0 = 64) ins(%[[NEW]][d0, 0]) outs(%[[OLD]][d0, 0])
+// CHECK: spyre.sum {{.*}} outs(%[[SUM:.*]][d0, 0])
+// CHECK-NEXT: spyre.mul (d0 = 64) ins(%[[L]][d0, 0], %[[CHANGE]][d0, 0]) outs(%[[L]][d0, 0])
+// CHECK-NEXT: spyre.add (d0 = 64) ins(%[[L]][d0, 0], %[[SUM]][d0, 0]) outs(%[[L]][d0, 0])
+// CHECK: spyre.batchmatmul {{.*}} {spyre.carried = 0 : i64}
+// CHECK: spyre.dl16tofp32 {{.*}} outs(%[[PRODUCT:.*]][d0, d1])
+// CHECK-NEXT: spyre.mul (d0 = 64, d1 = 64) ins(%[[O]][d0, d1], %[[CHANGE]][d0, 0]) outs(%[[O]][d0, d1])
+// CHECK-NEXT: spyre.add (d0 = 64, d1 = 64) ins(%[[O]][d0, d1], %[[PRODUCT]][d0, d1]) outs(%[[O]][d0, d1])
+// CHECK: spyre.realdiv {{.*}} ins(%[[O]][d0, d1], %[[L]][d0, 0])
+// CHECK-NOT: spyre.carried
+func.func @attention(%s: !s, %v: !v, %out: !w, %scale: !c) {
+  %m = spyre.alloc : !r
+  spyre.max (d0 = 64, d1 = 512) ins(%s[d0, d1]) outs(%m[d0, 0]) : !s -> !r
+  %t = spyre.alloc : !s
+  spyre.sub (d0 = 64, d1 = 512) ins(%s[d0, d1], %m[d0, 0]) outs(%t[d0, d1]) : !s, !r -> !s
+  %u = spyre.alloc : !s
+  spyre.mul (d0 = 64, d1 = 512) ins(%t[d0, d1], %scale[]) outs(%u[d0, d1]) : !s, !c -> !s
+  %e = spyre.alloc : !s
+  spyre.exp (d0 = 64, d1 = 512) ins(%u[d0, d1]) outs(%e[d0, d1]) : !s -> !s
+  %l = spyre.alloc : !r
+  spyre.sum (d0 = 64, d1 = 512) ins(%e[d0, d1]) outs(%l[d0, 0]) : !s -> !r
+  %n = spyre.alloc : !h
+  spyre.fp32todl16 (d0 = 64, d1 = 512) ins(%e[d0, d1]) outs(%n[d0, d1]) : !s -> !h
+  %p = spyre.alloc : !o
+  spyre.batchmatmul (d0 = 64, d1 = 64, d2 = 512) ins(%n[d0, d2], %v[d2, d1]) outs(%p[d0, d1]) : !h, !v -> !o
+  %w = spyre.alloc : !w
+  spyre.dl16tofp32 (d0 = 64, d1 = 64) ins(%p[d0, d1]) outs(%w[d0, d1]) : !o -> !w
+  spyre.realdiv (d0 = 64, d1 = 64) ins(%w[d0, d1], %l[d0, 0]) outs(%out[d0, d1]) : !w, !r -> !w
+  return
+}
+
+// -----
+
+!s = !spyre.buffer<64x512xf32, #spyre.layout<[16, 64, 32], order [0, 1], IEEE_FP32>, hbm>
+!r = !spyre.buffer<64x1xf32, #spyre.layout<[1, 1, 64, 32], order [0, 1, -1], IEEE_FP32>, hbm>
+// The quotients of a softmax compute the exponentials again, with the largest numbers of whole rows: infinities stay
+// some.
+// CHECK-LABEL: func.func @softmax
+// CHECK: %[[INF:arg[0-9]+]]: {{[^%]*}}spyre.value = 0xFFF0000000000000
+// CHECK: spyre.identity (d0 = 64) ins(%[[INF]][]) outs(%[[WHOLE:.*]][d0, 0]) :
+// CHECK: spyre.maximum (d0 = 64) ins(%[[WHOLE]][d0, 0], %{{.*}}[d0, 0]) outs(%[[WHOLE]][d0, 0]) {spyre.carried = 0 : i64}
+// CHECK: spyre.sum {{.*}} {spyre.carried = 0 : i64}
+// CHECK: spyre.sub (d0 = 64, d1 = 512) ins(%arg0[d0, d1], %[[WHOLE]][d0, 0]) outs(%[[T:.*]][d0, d1]) :
+// CHECK: spyre.exp (d0 = 64, d1 = 512) ins(%[[T]][d0, d1]) outs(%[[E:.*]][d0, d1]) :
+// CHECK-NEXT: spyre.realdiv (d0 = 64, d1 = 512) ins(%[[E]][d0, d1], %{{.*}}[d0, 0]) outs(%arg1[d0, d1]) :
+func.func @softmax(%s: !s, %out: !s) {
+  %m = spyre.alloc : !r
+  spyre.max (d0 = 64, d1 = 512) ins(%s[d0, d1]) outs(%m[d0, 0]) : !s -> !r
+  %t = spyre.alloc : !s
+  spyre.sub (d0 = 64, d1 = 512) ins(%s[d0, d1], %m[d0, 0]) outs(%t[d0, d1]) : !s, !r -> !s
+  %e = spyre.alloc : !s
+  spyre.exp (d0 = 64, d1 = 512) ins(%t[d0, d1]) outs(%e[d0, d1]) : !s -> !s
+  %l = spyre.alloc : !r
+  spyre.sum (d0 = 64, d1 = 512) ins(%e[d0, d1]) outs(%l[d0, 0]) : !s -> !r
+  spyre.realdiv (d0 = 64, d1 = 512) ins(%e[d0, d1], %l[d0, 0]) outs(%out[d0, d1]) : !s, !r -> !s
+  return
+}
+
+// -----
+
+!s = !spyre.buffer<64x512xf32, #spyre.layout<[16, 64, 32], order [0, 1], IEEE_FP32>, hbm>
+!r = !spyre.buffer<64x1xf32, #spyre.layout<[1, 1, 64, 32], order [0, 1, -1], IEEE_FP32>, hbm>
+// A sum of squares of the exponentials is not linear in them; nor is a quotient by the largest number a shift.
+// CHECK-LABEL: func.func @others
+// CHECK-NOT: spyre.carried
+func.func @others(%s: !s, %a: !r, %b: !r) {
+  %m = spyre.alloc : !r
+  spyre.max (d0 = 64, d1 = 512) ins(%s[d0, d1]) outs(%m[d0, 0]) : !s -> !r
+  %t = spyre.alloc : !s
+  spyre.sub (d0 = 64, d1 = 512) ins(%s[d0, d1], %m[d0, 0]) outs(%t[d0, d1]) : !s, !r -> !s
+  %e = spyre.alloc : !s
+  spyre.exp (d0 = 64, d1 = 512) ins(%t[d0, d1]) outs(%e[d0, d1]) : !s -> !s
+  %q = spyre.alloc : !s
+  spyre.mul (d0 = 64, d1 = 512) ins(%e[d0, d1], %e[d0, d1]) outs(%q[d0, d1]) : !s, !s -> !s
+  %l = spyre.alloc : !r
+  spyre.sum (d0 = 64, d1 = 512) ins(%q[d0, d1]) outs(%l[d0, 0]) : !s -> !r
+  spyre.identity (d0 = 64) ins(%l[d0, 0]) outs(%a[d0, 0]) : !r -> !r
+  %n = spyre.alloc : !r
+  spyre.max (d0 = 64, d1 = 512) ins(%s[d0, d1]) outs(%n[d0, 0]) : !s -> !r
+  %d = spyre.alloc : !s
+  spyre.realdiv (d0 = 64, d1 = 512) ins(%s[d0, d1], %n[d0, 0]) outs(%d[d0, d1]) : !s, !r -> !s
+  %f = spyre.alloc : !s
+  spyre.exp (d0 = 64, d1 = 512) ins(%d[d0, d1]) outs(%f[d0, d1]) : !s -> !s
+  %k = spyre.alloc : !r
+  spyre.sum (d0 = 64, d1 = 512) ins(%f[d0, d1]) outs(%k[d0, 0]) : !s -> !r
+  spyre.identity (d0 = 64) ins(%k[d0, 0]) outs(%b[d0, 0]) : !r -> !r
+  return
+}
