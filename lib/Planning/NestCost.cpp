@@ -16,8 +16,6 @@
 namespace spyre::planning::tiling {
 
 static constexpr double kIllegal = std::numeric_limits<double>::infinity();
-/// What an operation that cannot be divided takes untiled: more than any that can.
-static constexpr double kImpossibleInNs = 1e15;
 /// Of the scratchpad, what tiles may take: copies of other operations need some, too.
 static constexpr double kShareOfScratchpad = 0.98;
 
@@ -27,16 +25,17 @@ double Facts::getCostInNs(unsigned number, const std::vector<std::pair<unsigned,
   key.clear();
   key.push_back(reinterpret_cast<intptr_t>(op.division));
   key.push_back(reinterpret_cast<intptr_t>(op.cost));
-  key.push_back(static_cast<int64_t>(inLX << 1 | uint64_t(reachesAll)));
-  for (auto [dim, numTrips] : tiles) {
-    key.push_back(dim);
-    key.push_back(numTrips);
-  }
+  key.push_back(
+      static_cast<int64_t>(inLX << 2 | uint64_t(splits.empty()) << 1 | uint64_t(reachesAll)));
+  for (auto [dim, numTrips] : tiles)
+    key.push_back(numTrips << 8 | dim);
   key.push_back(-1);
-  key.insert(key.end(), splits.begin(), splits.end());
-  auto [known, isNew] = costs.try_emplace(key, kIllegal);
-  if (!isNew)
+  for (size_t dim = 0; dim < splits.size(); ++dim)
+    if (splits[dim] != 1)
+      key.push_back(splits[dim] << 8 | int64_t(dim));
+  if (auto known = costs.find(key); known != costs.end())
     return known->second;
+  double &cost = costs[key] = kIllegal;
   DivisionProblem division = *op.division;
   division.maxCores = std::min(division.maxCores, problem.numCores);
   for (auto [dim, numTrips] : tiles) {
@@ -61,7 +60,7 @@ double Facts::getCostInNs(unsigned number, const std::vector<std::pair<unsigned,
     return kIllegal;
   }
   place(inLX);
-  return known->second = (*op.cost)(division, own);
+  return cost = (*op.cost)(division, own);
 }
 
 bool Facts::canCopy(const NestTile &tile, const std::vector<int64_t> &numTrips) const {
@@ -119,7 +118,7 @@ double Run::getLeastOf(const Candidate &candidate) {
     }
     // Rates do not tell what idle cores cost.
     const int64_t cores = setSplits(candidate, number, splits);
-    if (cores > 1 && cores * 2 < getNumCores(op.splits))
+    if (cores > 1 && cores * 2 < getNumCores(op.splits) && !(candidate.copies && op.macs == 0))
       return kIllegal;
     ns += facts.getCostInNs(number, tiles, splits, ~uint64_t(0) >> 2, /*reachesAll=*/false) *
           double(runsHere);
@@ -161,9 +160,87 @@ bool Run::placeOps(const Candidate &candidate, Nest &nest) {
             return false;
       }
     setSplits(candidate, number, placed.splits);
+    for (const Share &share : candidate.cores)
+      placed.shareDims.push_back(share.numSlices > 1 ? getSharedDim(*share.shared, number - first)
+                                                     : std::nullopt);
     nest.ops.push_back(std::move(placed));
   }
+  if (candidate.copies)
+    copyOps(candidate, nest);
   return true;
+}
+
+void Run::copyOps(const Candidate &candidate, Nest &nest) const {
+  for (unsigned number = last + 1; number-- > first;) {
+    const TilingOp &op = facts.problem.ops[number];
+    NestOp &placed = nest.ops[number - first];
+    const unsigned result = op.operands.back().value, place = places[result];
+    const TilingValue &value = facts.problem.values[result];
+    if (op.macs > 0 || op.carried || !value.mayStay || !value.isInternal ||
+        facts.firstUse[result] < first || facts.lastUse[result] > last || !touchesAll[place])
+      continue;
+    for (unsigned i = 0; i < candidate.cores.size(); ++i) {
+      const Share &share = candidate.cores[i];
+      if (share.numSlices == 1 || placed.shareDims[i] || share.shared->isInValue[place])
+        continue;
+      bool isNeeded = uses[place].size() > 1;
+      for (Use use : uses[place]) {
+        const TilingOperand &operand = facts.problem.ops[use.op].operands[use.operand];
+        const bool isOwn = use.op == number && operand.isWrite;
+        isNeeded &=
+            isOwn || (!operand.isWrite && !operand.needsDeviceMemory &&
+                      (readsCopies(share, use.op) || nest.ops[use.op - first].copied >> i & 1));
+      }
+      placed.copied |= unsigned(isNeeded) << i;
+    }
+    // The other dims are shared as they are.
+    if (placed.copied)
+      placed.splits.resize(op.units.size(), 1);
+  }
+}
+
+std::optional<Run::Sharing> Run::findSharing(const Candidate &candidate, const Nest &nest,
+                                             unsigned place) const {
+  const size_t numShares = candidate.cores.size();
+  Sharing sharing;
+  unsigned leftOut = 0;
+  // Every core finds what it wrote if all operations share it along the same dims, in the same
+  // order.
+  std::optional<bool> isReversed;
+  for (Use use : uses[place]) {
+    const NestOp &op = nest.ops[use.op - first];
+    for (size_t i = 0; i < numShares; ++i) {
+      const Share &share = candidate.cores[i];
+      if (share.numSlices == 1)
+        continue;
+      const unsigned bit = 1u << i;
+      if (!op.shareDims[i]) {
+        // A slice for itself: it has a copy of what is no slice.
+        (op.copied & bit ? sharing.copied : leftOut) |= bit;
+        if (op.copied & bit && share.shared->isInValue[place])
+          return std::nullopt;
+      } else if (share.shared->valueDims[place]) {
+        sharing.sliced |= bit;
+      } else {
+        // The result of a reduced dim, too: which core has the whole sum is not public.
+        if (!candidate.copies || share.shared->isInValue[place] ||
+            facts.problem.values[values[place]].shape.empty() || // a number
+            !readsCopies(share, use.op) || facts.problem.ops[use.op].operands[use.operand].isWrite)
+          return std::nullopt;
+        sharing.copied |= bit;
+      }
+    }
+    if (numShares == 2 && op.shareDims[0] && op.shareDims[1]) {
+      const bool isReversedHere = *op.shareDims[1] < *op.shareDims[0];
+      if (isReversed.value_or(isReversedHere) != isReversedHere)
+        return std::nullopt;
+      isReversed = isReversedHere;
+    }
+  }
+  if ((sharing.sliced & sharing.copied) | (leftOut & (sharing.sliced | sharing.copied)))
+    return std::nullopt;
+  // Copies are counted in the order of the shares.
+  return sharing.copied && isReversed.value_or(false) ? std::nullopt : std::optional(sharing);
 }
 
 std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nest,
@@ -175,48 +252,31 @@ std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nes
     const TilingValue &value = facts.problem.values[number];
     if (!value.mayStay || !touchesAll[place])
       continue;
-    // Every core finds what it wrote if all operations share the same dims of the value, in
-    // the same order.
-    std::vector<unsigned> sharedDims;
-    bool isPossible = true, isFirst = true;
+    bool isPossible = true;
     unsigned numWrites = 0, numCarried = 0, leastDepth = numLoops, mostDepth = 0, from = kNone,
              to = 0;
+    bool isReadByCopies = false;
     for (Use use : uses[place]) {
       const NestOp &op = nest.ops[use.op - first];
       const TilingOperand &operand = facts.problem.ops[use.op].operands[use.operand];
       numWrites += operand.isWrite;
       numCarried += operand.isWrite && facts.problem.ops[use.op].carried;
       isPossible &= !operand.needsDeviceMemory && !op.splits.empty();
+      isReadByCopies |= !operand.isWrite && op.copied;
       // What a loop moves along is a dim of the tile, not a part of one.
       const layout::IndexMap &map = facts.getMap(use);
       for (unsigned i = 0; i < op.dims.size(); ++i)
         for (unsigned r = 0; op.dims[i] && r < map.results.size(); ++r)
           if (layout::dependsOn(map.results[r], *op.dims[i]))
             isPossible &= candidate.loops[i].tiled->valueDims[place] == r;
-      // At most two: dims of the operation and of the value.
-      std::pair<unsigned, unsigned> dims[2];
-      unsigned numShared = 0;
-      for (const Share &share : candidate.cores)
-        if (std::optional<unsigned> dim = getSharedDim(*share.shared, use.op - first)) {
-          // The result of a reduced dim, too: which core has the whole sum is not public.
-          isPossible &= share.shared->valueDims[place].has_value();
-          dims[numShared++] = {*dim, share.shared->valueDims[place].value_or(0)};
-        }
-      if (numShared == 2 && dims[1] < dims[0])
-        std::swap(dims[0], dims[1]);
-      if (isFirst)
-        for (unsigned i = 0; i < numShared; ++i)
-          sharedDims.push_back(dims[i].second);
-      isPossible &= numShared == sharedDims.size();
-      for (unsigned i = 0; isPossible && i < numShared; ++i)
-        isPossible &= dims[i].second == sharedDims[i];
-      isFirst = false;
       leastDepth = std::min(leastDepth, op.depth);
       mostDepth = std::max(mostDepth, op.depth);
       from = std::min(from, positions[use.op - first]);
       to = std::max(to, positions[use.op - first]);
     }
-    if (!isPossible)
+    std::optional<Sharing> sharing =
+        isPossible ? findSharing(candidate, nest, place) : std::nullopt;
+    if (!sharing)
       continue;
     NestTile tile;
     tile.value = number;
@@ -232,7 +292,7 @@ std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nes
     // What no loop moves over stays as a whole beyond the run as well, if it did untiled and
     // the operations of the run share it as they did.
     const bool isWhole =
-        tile.depth == 0 && value.isInternal && facts.isResident[number] &&
+        tile.depth == 0 && value.isInternal && facts.isResident[number] && !sharing->copied &&
         std::all_of(uses[place].begin(), uses[place].end(), [&](Use use) {
           return nest.ops[use.op - first].splits == facts.problem.ops[use.op].splits;
         });
@@ -248,9 +308,11 @@ std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nes
       reads += candidate.loadsFactors && numWrites == 0 && facts.problem.ops[use.op].macs > 0;
     for (Use use : uses[place])
       reads += nest.getNumRuns(nest.ops[use.op - first].depth) / nest.getNumRuns(tile.depth);
+    // Slices that do the same start from a copy of their own.
+    reads += isReadByCopies && numWrites == 0;
     const bool isReused = !isInside && !isWhole && reads > 1;
     tile.isLoaded = isReused && numWrites == 0;
-    tile.isStored = isReused && isWrittenFirst && numWrites == 1;
+    tile.isStored = isReused && isWrittenFirst && numWrites == 1 && !sharing->copied;
     if (!isInside && !tile.isLoaded && !tile.isStored)
       continue;
     double parts = 1;
@@ -264,15 +326,23 @@ std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nes
     if (!isPossible)
       continue;
     tile.splits.assign(value.shape.size(), 1);
-    for (const Share &share : candidate.cores)
-      if (std::optional<unsigned> dim = share.shared->valueDims[place];
-          dim && std::find(sharedDims.begin(), sharedDims.end(), *dim) != sharedDims.end()) {
-        tile.splits[*dim] = share.numSlices;
-        parts *= double(share.numSlices);
+    tile.copied = sharing->copied;
+    std::vector<unsigned> slicedDims;
+    tile.shareDims.resize(candidate.cores.size());
+    for (size_t i = 0; i < candidate.cores.size(); ++i)
+      if (sharing->sliced >> i & 1) {
+        tile.shareDims[i] = candidate.cores[i].shared->valueDims[place];
+        slicedDims.push_back(*candidate.cores[i].shared->valueDims[place]);
+        tile.splits[slicedDims.back()] = candidate.cores[i].numSlices;
+        parts *= double(candidate.cores[i].numSlices);
       }
-    // A copy counts the cores in the order of the value's dims.
-    if ((tile.isLoaded || tile.isStored) && !std::is_sorted(sharedDims.begin(), sharedDims.end()))
-      continue;
+    // A copy counts the cores in the order of the value's dims, other operations in that of
+    // their own.
+    if (slicedDims.size() == 2 && (tile.isLoaded || tile.isStored)) {
+      const auto &dims = nest.ops[firstUse.op - first].shareDims;
+      if ((*dims[0] < *dims[1]) != (slicedDims[0] < slicedDims[1]))
+        continue;
+    }
     if ((tile.isLoaded || tile.isStored) && !facts.canCopy(tile, nest.numTrips))
       continue;
     // Used in deeper loops, it is needed from their first iteration to their last.
@@ -356,13 +426,15 @@ void Facts::computeUntiled() {
   for (const Resident &resident : residents)
     isResident[resident.id] = true;
   untiledInNs.push_back(0);
+  numImpossible.push_back(0);
   for (unsigned number = 0; number < problem.ops.size(); ++number) {
     const TilingOp &op = problem.ops[number];
     uint64_t inLX = 0;
     for (size_t i = 0; i < op.operands.size(); ++i)
       inLX |= uint64_t(isResident[op.operands[i].value]) << i;
     double ns = op.division ? getCostInNs(number, {}, op.splits, inLX, /*reachesAll=*/false) : 0;
-    untiledInNs.push_back(untiledInNs.back() + std::min(ns, kImpossibleInNs));
+    untiledInNs.push_back(untiledInNs.back() + (ns == kIllegal ? 0 : ns));
+    numImpossible.push_back(numImpossible.back() + (ns == kIllegal));
   }
 }
 
@@ -392,12 +464,25 @@ bool Run::fitKept(std::vector<Kept> &kept, const Nest &nest,
   return false;
 }
 
-double Run::evaluate(const Candidate &candidate, double limitInNs, Nest &nest, bool &allFit) {
+double Run::evaluate(Candidate candidate, double limitInNs, Nest &nest, bool &allFit) {
   allFit = false;
   // No plan of it takes less than all in the scratchpads.
   if (getLeastOf(candidate) >= limitInNs)
     return kIllegal;
+  // Cores are counted in the order of the dims of what has both.
+  if (candidate.cores.size() == 2)
+    for (unsigned op = first; op <= last; ++op) {
+      auto a = getSharedDim(*candidate.cores[0].shared, op - first),
+           b = getSharedDim(*candidate.cores[1].shared, op - first);
+      if (!a || !b)
+        continue;
+      if (*b < *a)
+        std::swap(candidate.cores[0], candidate.cores[1]);
+      break;
+    }
   nest = {};
+  for (const Share &share : candidate.cores)
+    nest.shares.push_back(share.numSlices);
   nest.first = first;
   nest.last = last;
   for (const Loop &loop : candidate.loops)
@@ -421,8 +506,30 @@ double Run::evaluate(const Candidate &candidate, double limitInNs, Nest &nest, b
 
   double ns = 0;
   std::vector<bool> isKept(values.size());
-  for (Kept &entry : kept) {
+  bool hasCopies = false;
+  for (const Kept &entry : kept) {
     isKept[entry.place] = true;
+    hasCopies |= entry.tile.copied != 0;
+  }
+  // Without copies it is another candidate; with them nothing goes out that all compute, and
+  // nobody turns what is not there.
+  if (candidate.copies && !hasCopies)
+    return kIllegal;
+  for (unsigned number = first; number <= last; ++number) {
+    const NestOp &op = nest.ops[number - first];
+    const TilingOp &described = facts.problem.ops[number];
+    if (!op.copied) {
+      const int64_t cores = op.splits.empty() ? 1 : getNumCores(op.splits);
+      if (candidate.copies && cores > 1 && cores * 2 < getNumCores(described.splits))
+        return kIllegal; // as in getLeastOf
+      continue;
+    }
+    for (const TilingOperand &operand : described.operands)
+      if (!isKept[places[operand.value]] &&
+          (operand.isWrite || described.division->kind != OperationKind::Pointwise))
+        return kIllegal;
+  }
+  for (Kept &entry : kept) {
     if (entry.tile.isLoaded || entry.tile.isStored) {
       double bytes = double(facts.problem.values[entry.tile.value].sizeInBytes);
       for (unsigned i = 0; i < entry.tile.depth; ++i)
@@ -431,7 +538,7 @@ double Run::evaluate(const Candidate &candidate, double limitInNs, Nest &nest, b
       ns += bytes / facts.problem.memoryInBytesPerNs;
     }
     // A whole value keeps its buffer.
-    if (entry.tile.depth > 0 || entry.tile.isLoaded || entry.tile.isStored)
+    if (entry.tile.depth > 0 || entry.tile.isLoaded || entry.tile.isStored || entry.tile.copied)
       nest.tiles.push_back(std::move(entry.tile));
   }
   // What leaves the scratchpads here is missed by others.

@@ -18,6 +18,7 @@
 #include "spyre/Planning/TimeTiling.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -56,6 +57,22 @@ inline std::optional<unsigned> getOuterDim(const layout::IndexExpr &expr,
 inline bool isUnit(const layout::IndexExpr &expr, int64_t size) {
   return size == 1 && expr.constant == 0 && expr.digits.empty();
 }
+
+/// What a nest saves: operations that are not possible untiled count before all time.
+struct Saving {
+  unsigned numImpossible = 0;
+  double ns = 0;
+
+  /// Savings of time that differ by less than a thousandth are the same.
+  bool isMoreThan(Saving other) const {
+    return numImpossible != other.numImpossible ? numImpossible > other.numImpossible
+                                                : ns > other.ns + std::abs(other.ns) / 1000;
+  }
+  bool isAsMuchAs(Saving other) const {
+    return numImpossible != other.numImpossible ? numImpossible > other.numImpossible
+                                                : ns >= other.ns - std::abs(other.ns) / 1000;
+  }
+};
 
 /// A value in the scratchpad of a core from one position in the order of execution to another.
 struct Resident {
@@ -147,9 +164,13 @@ struct Facts {
     });
     return mayBe ? std::optional(operands.back().value) : std::nullopt;
   }
-  /// What operations \p first .. \p last take untiled, in ns.
+  /// What operations \p first .. \p last take untiled, in ns, those that are possible so.
   double getUntiledInNs(unsigned first, unsigned last) const {
     return untiledInNs[last + 1] - untiledInNs[first];
+  }
+  /// How many of them are not.
+  unsigned getNumImpossible(unsigned first, unsigned last) const {
+    return numImpossible[last + 1] - numImpossible[first];
   }
 
   const TilingProblem &problem;
@@ -164,7 +185,8 @@ struct Facts {
 private:
   /// Finds the values that are resident untiled and the times of operations.
   void computeUntiled();
-  std::vector<double> untiledInNs; ///< of the operations before each
+  std::vector<double> untiledInNs;     ///< of the operations before each
+  std::vector<unsigned> numImpossible; ///< of the operations before each
 
   struct Hash {
     size_t operator()(const std::vector<int64_t> &key) const {
@@ -209,11 +231,14 @@ public:
   /// Classes that cores may share in at least half of the operations.
   std::vector<Node> getShareable();
 
-  /// The best nest of at most one or just two loops, if one is worth it and may save
-  /// \p leastSaving.
-  std::optional<Nest> findBest(unsigned numLoops, double leastSaving);
+  /// The best nest of at most one or just two loops, if one is worth it and saves about
+  /// \p least or more.
+  std::optional<Nest> findBest(unsigned numLoops, Saving least);
   /// No nest saves more.
-  double getMostSavingInNs() const { return facts.getUntiledInNs(first, last) - getLeastInNs(); }
+  Saving getMostSaving() const {
+    return {facts.getNumImpossible(first, last),
+            facts.getUntiledInNs(first, last) - getLeastInNs()};
+  }
 
 private:
   void add(unsigned op);
@@ -273,6 +298,8 @@ private:
     /// Operands of products are loaded also where one operation reads them once: a product
     /// reads device memory again for each part of a large result.
     bool loadsFactors = false;
+    /// What cores need alike lies in each of them.
+    bool copies = false;
   };
   /// A value that a candidate would keep.
   struct Kept {
@@ -285,7 +312,7 @@ private:
   /// The time of \p candidate, which \p nest becomes. \p allFit: nothing that could stay in LX
   /// had to leave it for its size. Infinite if it is not legal, or cannot take less than
   /// \p limitInNs.
-  double evaluate(const Candidate &candidate, double limitInNs, Nest &nest, bool &allFit);
+  double evaluate(Candidate candidate, double limitInNs, Nest &nest, bool &allFit);
   /// The work slices of operation \p op, empty for one core, and how many cores they take.
   int64_t setSplits(const Candidate &candidate, unsigned op, Splits &splits) const;
   /// What no plan of \p candidate falls below: its operations with all operands in the
@@ -294,6 +321,20 @@ private:
   /// Depths, dims and work slices of the operations.
   /// False if an operation would have to stand both in a loop and behind it.
   bool placeOps(const Candidate &candidate, Nest &nest);
+  /// Which operations each slice does for itself: those whose result cores need alike.
+  void copyOps(const Candidate &candidate, Nest &nest) const;
+  /// True if operation \p op, which has a dim along \p share, may read a copy of its slice.
+  bool readsCopies(const Share &share, unsigned op) const {
+    const std::optional<unsigned> dim = share.shared->dims[op - first];
+    return dim && facts.problem.ops[op].units[*dim] == 1;
+  }
+  /// How the accesses of a value by the operations of a nest fit to what cores share.
+  struct Sharing {
+    unsigned sliced = 0, copied = 0; ///< along each share, a bit each
+  };
+  /// Nothing if some core would not find in its own scratchpad what it reads.
+  std::optional<Sharing> findSharing(const Candidate &candidate, const Nest &nest,
+                                     unsigned place) const;
   /// The values that may stay, in the order of first use.
   std::vector<Kept> findKept(const Candidate &candidate, const Nest &nest,
                              const std::vector<unsigned> &positions);

@@ -16,6 +16,7 @@
 #include "TilingRun.h"
 
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 namespace spyre::planning {
@@ -33,10 +34,8 @@ static constexpr int64_t kMostTiles = 1 << 16;
 static constexpr size_t kMostCounts = 7;
 /// Runs from one operation on that are tried with two loops.
 static constexpr size_t kMostOfRuns = 4;
-/// Savings that differ by less are the same.
-static constexpr double kAsGood = 0.999;
-/// Added to what is not carried on although it must be.
-static constexpr double kMustCarryInNs = 1e18;
+/// What must be carried on counts like so many operations that are not possible else.
+static constexpr unsigned kMustCarry = 1u << 20;
 /// A nest has to be better than the same operations untiled by this factor: rates are rough.
 static constexpr double kWorthwhile = 0.97;
 
@@ -78,32 +77,36 @@ static std::vector<int64_t> thin(const std::vector<int64_t> &counts, size_t most
   return few;
 }
 
-std::optional<Nest> Run::findBest(unsigned numLoops, double leastSaving) {
+std::optional<Nest> Run::findBest(unsigned numLoops, Saving least) {
   std::vector<Node> shareable = getShareable();
   Nest nest;
   bool allFit = true;
-  double untiledInNs = facts.getUntiledInNs(first, last);
-  const double leastInNs = getLeastInNs();
+  const double untiledInNs = facts.getUntiledInNs(first, last), leastInNs = getLeastInNs();
   std::vector<Node> tileable = getTileable();
   const bool mustCarry = facts.problem.prefersCarried &&
                          std::any_of(tileable.begin(), tileable.end(),
                                      [&](Node root) { return getClass(root).isCarried; });
+  Saving saving = getMostSaving();
   if (mustCarry)
-    untiledInNs += kMustCarryInNs;
-  if (untiledInNs - leastInNs < leastSaving)
+    saving.numImpossible += kMustCarry;
+  if (!saving.isAsMuchAs(least))
     return std::nullopt;
+  const double mostInNs = saving.numImpossible > least.numImpossible
+                              ? std::numeric_limits<double>::infinity()
+                              : untiledInNs - least.ns + std::abs(least.ns) / 1000;
   std::optional<Nest> best;
   // Takes the candidate if it is the best so far; true if smaller tiles cannot be better.
   auto consider = [&](const Candidate &candidate) {
     if (mustCarry && std::none_of(candidate.loops.begin(), candidate.loops.end(),
                                   [](const Loop &loop) { return loop.tiled->isCarried; }))
       return false;
-    const double limit = best ? best->tiledInNs : untiledInNs - leastSaving;
+    const double limit = best ? best->tiledInNs : mostInNs;
     double ns = evaluate(candidate, limit, nest, allFit);
     if (ns < limit) {
       best = nest;
       best->tiledInNs = ns;
       best->untiledInNs = untiledInNs;
+      best->numImpossible = saving.numImpossible;
     }
     return allFit; // more tiles read more often what does not advance
   };
@@ -112,8 +115,11 @@ std::optional<Nest> Run::findBest(unsigned numLoops, double leastSaving) {
     bool isLast = true;
     for (const std::vector<Share> &cores : getShares(loops, shareable)) {
       isLast &= consider({loops, cores});
-      if (hasProducts)
+      if (hasProducts) {
         consider({loops, cores, true});
+        consider({loops, cores, false, true});
+        isLast &= consider({loops, cores, true, true});
+      }
     }
     return isLast;
   };
@@ -138,14 +144,16 @@ std::optional<Nest> Run::findBest(unsigned numLoops, double leastSaving) {
           if (considerShares({{&getClass(tileable[i]), outer}, {&getClass(tileable[j]), inner}}))
             break;
     }
-  bool isNest = best && best->tiledInNs < kWorthwhile * untiledInNs;
+  bool isNest = best && (best->numImpossible > 0 || best->tiledInNs < kWorthwhile * untiledInNs);
   return isNest ? best : std::nullopt;
 }
 
 } // namespace tiling
 
 /// What is saved by \p nest.
-static double getSaving(const Nest &nest) { return nest.untiledInNs - nest.tiledInNs; }
+static tiling::Saving getSaving(const Nest &nest) {
+  return {nest.numImpossible, nest.untiledInNs - nest.tiledInNs};
+}
 
 /// The best nest that begins with operation \p first.
 static std::optional<Nest> findNest(const tiling::Facts &facts, unsigned first) {
@@ -155,11 +163,11 @@ static std::optional<Nest> findNest(const tiling::Facts &facts, unsigned first) 
   // Of runs that save the same the longest (what follows would have to be read again), of nests
   // of one run that with fewer loops.
   auto take = [&](std::optional<Nest> nest) {
-    if (nest && (!best || getSaving(*nest) > getSaving(*best) / kAsGood ||
-                 (getSaving(*nest) >= kAsGood * getSaving(*best) && nest->last > best->last)))
+    if (nest && (!best || getSaving(*nest).isMoreThan(getSaving(*best)) ||
+                 (getSaving(*nest).isAsMuchAs(getSaving(*best)) && nest->last > best->last)))
       best = std::move(nest);
   };
-  auto getLeastSaving = [&] { return best ? kAsGood * getSaving(*best) : 0; };
+  auto getLeastSaving = [&] { return best ? getSaving(*best) : tiling::Saving(); };
   std::vector<tiling::Run> runs; // that are not too long for two loops
   for (bool joinsReads : {true, false}) {
     tiling::Run run(facts, first, joinsReads);
@@ -184,7 +192,8 @@ static std::optional<Nest> findNest(const tiling::Facts &facts, unsigned first) 
   std::vector<size_t> order(runs.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return runs[a].getMostSavingInNs() > runs[b].getMostSavingInNs();
+    const tiling::Saving first = runs[a].getMostSaving(), second = runs[b].getMostSaving();
+    return std::tie(first.numImpossible, first.ns) > std::tie(second.numImpossible, second.ns);
   });
   for (size_t i = 0; i < std::min(runs.size(), kMostOfRuns); ++i)
     take(runs[order[i]].findBest(2, getLeastSaving()));
@@ -210,7 +219,7 @@ std::vector<Nest> findNests(const TilingProblem &problem) {
     if (nest && nest->last - first < tiling::kMostOfTwoLoops)
       for (unsigned later = first + 1; later < std::min(count, first + 1 + kLookahead); ++later)
         isBest &=
-            later > nest->last || !at(later) || getSaving(*at(later)) <= getSaving(*nest) / kAsGood;
+            later > nest->last || !at(later) || !getSaving(*at(later)).isMoreThan(getSaving(*nest));
     first = isBest ? nest->last + 1 : first + 1;
     if (isBest)
       nests.push_back(*nest);

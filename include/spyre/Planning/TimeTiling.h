@@ -16,7 +16,8 @@
 // tiles of its rows, and loaded once. A dim that some value of the nest is read across is not
 // tiled, nor one that an operation reduces: unless the operations around it carry what they have
 // from part to part (TilingOp::carried). What reads the results of a loop without having its dim
-// stands behind it. Cores share each tile along one class or two.
+// stands behind it. Cores share each tile along one class or two; what all of them need of it
+// may lie in each core, computed or loaded by each.
 //
 // What is compared is what the cost model says of each operation with its operands where the
 // nest would have them. A nest is proposed only where that is less than what the same
@@ -104,6 +105,10 @@ struct NestOp {
   std::vector<std::optional<unsigned>> dims;
   /// Work slices of each dim; empty: it is divided by itself.
   Splits splits;
+  /// For each of Nest::shares the dim that cores share, if it has one.
+  std::vector<std::optional<unsigned>> shareDims;
+  /// A bit for each of Nest::shares: all of its slices do the same, each for itself.
+  unsigned copied = 0;
 };
 
 /// A value that a nest keeps tile by tile in LX.
@@ -113,7 +118,11 @@ struct NestTile {
   unsigned depth = 0;
   /// The logical dim that each of those tiles, if any.
   std::vector<std::optional<unsigned>> dims;
-  Splits splits;         ///< of its logical dims, over cores
+  Splits splits; ///< of its logical dims, over cores
+  /// A bit for each of Nest::shares: each of its slices has a copy.
+  unsigned copied = 0;
+  /// For each of Nest::shares the logical dim that cores share, if it has one.
+  std::vector<std::optional<unsigned>> shareDims;
   bool isLoaded = false; ///< copied in before it is used
   bool isStored = false; ///< copied out after it is written, for readers beyond the nest
 };
@@ -121,9 +130,14 @@ struct NestTile {
 struct Nest {
   unsigned first = 0, last = 0;  ///< operations, both included
   std::vector<int64_t> numTrips; ///< of the loops, outermost first; none: all at once
+  /// Slices that cores share the tiles in, along one class each, in the order in which cores are
+  /// counted.
+  std::vector<int64_t> shares;
   std::vector<NestOp> ops;
   std::vector<NestTile> tiles;
   double untiledInNs = 0, tiledInNs = 0; ///< by the cost model
+  /// Operations that are not possible untiled; the others' time is `untiledInNs`.
+  unsigned numImpossible = 0;
 
   /// How often what stands in the first \p depth loops runs.
   int64_t getNumRuns(unsigned depth) const {

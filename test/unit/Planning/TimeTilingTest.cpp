@@ -243,6 +243,9 @@ TEST(TimeTilingTest, KeysOfAHeadAreTurnedAndLoadedOnce) {
   b.addOp({heads, length, length, width}, {{q, {0, 1, 3}}, {turned, {0, 3, 2}}, {s, {0, 1, 2}}});
   b.addOp({heads, length, length}, {{s, {0, 1, 2}}, {e, {0, 1, 2}}});
   b.addOp({heads, length, width, length}, {{e, {0, 1, 3}}, {v, {0, 3, 2}}, {out, {0, 1, 2}}});
+  // Pairs of rows stay together, so that no slice of rows has a copy of the keys.
+  for (unsigned op : {1u, 2u, 3u})
+    b.problem.ops[op].units[1] = 2;
   std::vector<Nest> nests = findNests(b.problem);
   ASSERT_EQ(nests.size(), 1u);
   const Nest &nest = nests.front();
@@ -266,6 +269,34 @@ TEST(TimeTilingTest, KeysOfAHeadAreTurnedAndLoadedOnce) {
   EXPECT_EQ(find(s)->depth, 1u);
   // Nobody but the keys' turning takes time that products do not hide.
   EXPECT_LT(nest.tiledInNs, 0.5 * nest.untiledInNs);
+}
+
+TEST(TimeTilingTest, KeysThatCoresShareAreInEach) {
+  // Two heads only: sixteen slices of the rows turn and read the same keys.
+  const int64_t heads = 2, rows = 128, keys = 64, width = 2048;
+  Builder b(7 << 18);
+  unsigned q = b.addValue({heads, rows, width}, false), k = b.addValue({heads, keys, width}, false),
+           out = b.addValue({heads, rows, keys}, false),
+           turned = b.addValue({heads, width, keys}, true),
+           s = b.addValue({heads, rows, keys}, true);
+  b.addOp({heads, width, keys}, {{k, {0, 2, 1}}, {turned, {0, 1, 2}}});
+  b.addOp({heads, rows, keys, width}, {{q, {0, 1, 3}}, {turned, {0, 3, 2}}, {s, {0, 1, 2}}});
+  b.addOp({heads, rows, keys}, {{s, {0, 1, 2}}, {out, {0, 1, 2}}});
+  std::vector<Nest> nests = findNests(b.problem);
+  ASSERT_EQ(nests.size(), 1u);
+  const Nest &nest = nests.front();
+  ASSERT_EQ(nest.ops.size(), 3u);
+  // Nobody waits: all cores turn keys.
+  int64_t copies = 1;
+  for (size_t i = 0; i < nest.shares.size(); ++i)
+    if (nest.ops[0].copied >> i & 1)
+      copies *= nest.shares[i];
+  EXPECT_GT(copies, 1);
+  EXPECT_EQ(copies * getNumCores(nest.ops[0].splits), 32);
+  auto tile = std::find_if(nest.tiles.begin(), nest.tiles.end(),
+                           [&](const NestTile &each) { return each.value == turned; });
+  ASSERT_NE(tile, nest.tiles.end());
+  EXPECT_EQ(tile->copied, nest.ops[0].copied);
 }
 
 TEST(TimeTilingTest, HeadsAndRows) {

@@ -91,15 +91,15 @@ func.func @negative_placed(%x: !h, %o: !h) {
 !k = !spyre.buffer<32x2048x128xf16, #spyre.layout<[128, 32, 32, 64], order [0, 2, 1], SEN169_FP16>, hbm>
 !s = !spyre.buffer<32x2048x2048xf16, #spyre.layout<[2048, 32, 32, 64], order [0, 1, 2], SEN169_FP16>, hbm>
 module attributes {spyre.device = "spyre"} {
-// Each core has a head; keys are turned and values loaded before the loop over its rows.
-// CHECK-LABEL: func.func @hoisted
-// CHECK: spyre.restickify (d0 = 32 / 32, d1 = 2048, d2 = 128) ins(%arg1[d0, d1, d2]) outs(%[[K:.*]][d0, d1, d2])
-// CHECK: spyre.identity (d0 = 32 / 32, d1 = 2048, d2 = 128) ins(%arg2[d0, d1, d2]) outs(%[[V:.*]][d0, d1, d2])
+// Eight cores have the rows of a head; each turns and keeps the head's keys, in a copy of its own.
+// CHECK-LABEL: func.func @copies
 // CHECK: scf.for
-// CHECK: spyre.batchmatmul (d0 = 32 / 32, d1 = [[TILE:[0-9]+]], d2 = 2048, d3 = 128) loops(%{{.*}}) ins(%arg0[d0, d1 + s0 * [[TILE]], d3], %[[K]][d0, d2, d3])
-// CHECK: spyre.exp
-// CHECK: spyre.batchmatmul {{.*}}, %[[V]][d0, d3, d2]) outs(%arg3[d0, d1 + s0 * [[TILE]], d2])
-func.func @hoisted(%q: !q, %k: !q, %v: !q, %o: !q) {
+// CHECK: spyre.identity (d0 = 4 / 4, d1 = 2048, d2 = 128, d3 = 8 / 8) {{.*}} ins(%arg1[d0 + s0 * 4, d1, d2]) outs(%[[C:.*]][d3, d0, d1, d2])
+// CHECK: spyre.restickify (d0 = 4 / 4, d1 = 2048, d2 = 128, d3 = 8 / 8) {{.*}} ins(%[[C]][d3, d0, d1, d2]) outs(%[[K:.*]][d3, d0, d1, d2])
+// CHECK: spyre.batchmatmul (d0 = 4 / 4, d1 = 8 / 8, d2 = 256, d3 = 2048, d4 = 128) {{.*}} ins(%arg0[d0 + s0 * 4, d1 * 256 + d2, d4], %[[K]][d1, d0, d3, d4]) outs(%[[S:.*]][d0, d1 * 256 + d2, d3])
+// CHECK: spyre.exp (d0 = 4 / 4, d1 = 2048 / 8, d2 = 2048) {{.*}} ins(%[[S]][d0, d1, d2])
+// CHECK: spyre.batchmatmul {{.*}}, %arg2[d0 + s0 * 4, d3, d2]) outs(%arg3[d0 + s0 * 4, d1, d2])
+func.func @copies(%q: !q, %k: !q, %v: !q, %o: !q) {
   %t = spyre.alloc : !k
   %s = spyre.alloc : !s
   %e = spyre.alloc : !s

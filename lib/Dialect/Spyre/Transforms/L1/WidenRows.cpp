@@ -131,8 +131,7 @@ void RowWidener::widen(DeviceOpInterface op) {
   DeviceOpSpec spec = DeviceOpSpec::of(op);
   for (Value &input : spec.inputs)
     input = getWide(input);
-  spec.resultType =
-      RankedTensorType::get(getTensorType(result).getShape(), builder.getF32Type());
+  spec.resultType = RankedTensorType::get(getTensorType(result).getShape(), builder.getF32Type());
   wide[result] = buildDeviceOp(builder, op->getLoc(), spec).getResultTensor();
 }
 
@@ -150,9 +149,8 @@ void RowWidener::run() {
   llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   for (Operation *op : ops)
     widen(cast<DeviceOpInterface>(op));
-  llvm::erase_if(ops, [](Operation *op) {
-    return getRole(cast<DeviceOpInterface>(op)) != Role::Widens;
-  });
+  llvm::erase_if(
+      ops, [](Operation *op) { return getRole(cast<DeviceOpInterface>(op)) != Role::Widens; });
   llvm::SmallPtrSet<Operation *, 8> gone(ops.begin(), ops.end());
   // What others read is narrowed.
   for (Operation *op : ops) {

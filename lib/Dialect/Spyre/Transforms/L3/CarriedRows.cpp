@@ -19,8 +19,7 @@ using namespace mlir::spyre;
 using ::spyre::ShiftLaw;
 
 static bool dependsOn(AffineMap map, unsigned dim) {
-  return llvm::any_of(map.getResults(),
-                      [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); });
+  return llvm::any_of(map.getResults(), [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); });
 }
 
 /// The dims of several points that \p op reduces.
@@ -122,7 +121,7 @@ std::optional<unsigned> CarriedRows::getAlong(DeviceOpInterface op, bool &isClea
 
 std::optional<SmallVector<std::optional<unsigned>>>
 CarriedRows::follow(DeviceOpInterface op, unsigned operand,
-                         ArrayRef<std::optional<unsigned>> rows) {
+                    ArrayRef<std::optional<unsigned>> rows) {
   AffineMap from = op.getInputMap(operand), to = op.getOutputMap();
   SmallVector<std::optional<unsigned>> result;
   for (std::optional<unsigned> row : rows) {
@@ -139,8 +138,8 @@ CarriedRows::follow(DeviceOpInterface op, unsigned operand,
   return result;
 }
 
-CarriedRows::State CarriedRows::transferRow(DeviceOpInterface op, unsigned operand, const State &from,
-                                    std::optional<unsigned> along) {
+CarriedRows::State CarriedRows::transferRow(DeviceOpInterface op, unsigned operand,
+                                            const State &from, std::optional<unsigned> along) {
   const State final{Kind::Final, {}, {}};
   if (!isElementwise(op) || !isF32(op.getDestination()) || !isPrivate(op.getDestination()))
     return final;
@@ -159,7 +158,8 @@ CarriedRows::State CarriedRows::transferRow(DeviceOpInterface op, unsigned opera
   ShiftLaw law = operand == 0   ? op.getInfo().shiftLaw
                  : operand == 1 ? op.getInfo().secondShiftLaw
                                 : ShiftLaw::None;
-  bool isShift = op.getInputs().size() == 2 && (law == ShiftLaw::Shift || law == ShiftLaw::ShiftBack);
+  bool isShift =
+      op.getInputs().size() == 2 && (law == ShiftLaw::Shift || law == ShiftLaw::ShiftBack);
   return isShift ? State{Kind::Shifted, *rows, {{op, operand}}} : final;
 }
 
@@ -189,9 +189,8 @@ CarriedRows::State CarriedRows::transfer(DeviceOpInterface op) {
   State to{from.kind, *rows, from.chain};
   const ::spyre::OpFuncInfo &info = op.getInfo();
   const bool isCast = info.stickRule == ::spyre::StickRule::Cast;
-  const bool scalesFirst =
-      info.scaleLaw == ::spyre::ScaleLaw::Each ||
-      (info.scaleLaw == ::spyre::ScaleLaw::First && *operand == 0);
+  const bool scalesFirst = info.scaleLaw == ::spyre::ScaleLaw::Each ||
+                           (info.scaleLaw == ::spyre::ScaleLaw::First && *operand == 0);
   if (from.kind == Kind::Shifted) {
     if (!isElementwise(op) || isCast || !isF32(op.getDestination()))
       return final;
@@ -212,8 +211,9 @@ CarriedRows::State CarriedRows::transfer(DeviceOpInterface op) {
   if (isElementwise(op))
     return isCast || scalesFirst ? to : final;
   // A sum over the row, and over nothing else.
-  if (info.combiner != ::spyre::Combiner::Add || getReducedDims(op) != SmallVector<unsigned>{*dim} ||
-      dependsOn(op.getOutputMap(), *dim) || !(isMatmul(op) || scalesFirst))
+  if (info.combiner != ::spyre::Combiner::Add ||
+      getReducedDims(op) != SmallVector<unsigned>{*dim} || dependsOn(op.getOutputMap(), *dim) ||
+      !(isMatmul(op) || scalesFirst))
     return final;
   sums.push_back({op, op.getDestination(), to});
   return final;

@@ -86,9 +86,7 @@ private:
   AffineMap getPlace(Value buffer, SmallVectorImpl<int64_t> &extents);
   /// The work slices of the coordinates that \p writer writes.
   SmallVector<int64_t> getSlices(DeviceOpInterface writer);
-  void mark(DeviceOpInterface op) {
-    op->setAttr(kCarriedAttr, builder.getI64IntegerAttr(number));
-  }
+  void mark(DeviceOpInterface op) { op->setAttr(kCarriedAttr, builder.getI64IntegerAttr(number)); }
 
   func::FuncOp func;
   CarriedRows rows;
@@ -96,10 +94,10 @@ private:
   int64_t number;
   OpBuilder builder;
 
-  Value newLargest, oldLargest; ///< with the part at hand, of the parts before
-  Value exactLargest;           ///< for what follows
-  Operation *firstUpdate = nullptr; ///< that computes `newLargest`
-  DenseMap<Value, Value> oldRows; ///< row values, of the parts before
+  Value newLargest, oldLargest;         ///< with the part at hand, of the parts before
+  Value exactLargest;                   ///< for what follows
+  Operation *firstUpdate = nullptr;     ///< that computes `newLargest`
+  DenseMap<Value, Value> oldRows;       ///< row values, of the parts before
   DenseMap<Operation *, Value> changes; ///< by the exponential
   DenseMap<Value, Value> recomputed;
 };
@@ -114,8 +112,7 @@ struct CarryReductionsPass : mlir::spyre::impl::SpyreCarryReductionsBase<CarryRe
       if (isa<scf::ForOp>(op))
         return; // somebody else has decided
       if (auto device = dyn_cast<DeviceOpInterface>(op);
-          device && isReduction(device) &&
-          device.getInfo().combiner == ::spyre::Combiner::Maximum)
+          device && isReduction(device) && device.getInfo().combiner == ::spyre::Combiner::Maximum)
         starts.push_back(device);
     }
     int64_t number = 0;
@@ -303,8 +300,8 @@ Value ReductionCarrier::getRecomputed(Value value, DeviceOpInterface before) {
     if (!exactLargest) {
       builder.setInsertionPointAfter(firstUpdate);
       exactLargest = allocLike(newLargest, largest->getLoc());
-      combine(largest->getLoc(), ::spyre::Combiner::Maximum, exactLargest,
-              largest.getDestination(), getSlices(largest));
+      combine(largest->getLoc(), ::spyre::Combiner::Maximum, exactLargest, largest.getDestination(),
+              getSlices(largest));
     }
     return exactLargest;
   }

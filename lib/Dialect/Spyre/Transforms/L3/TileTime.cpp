@@ -53,15 +53,17 @@ private:
   bool describe(DeviceOpInterface op);
   unsigned getValue(Value buffer);
   void build(const planning::Nest &nest);
+  /// A tile, which none may be, and its buffer.
+  using Tile = std::pair<const planning::NestTile *, Value>;
   /// The type of one \p tile.
   BufferType getTileType(const planning::Nest &nest, const planning::NestTile &tile);
   /// One tile of \p op, placed as \p placed says, with the tiles of its operands that
   /// \p getTile knows.
   void buildTile(DeviceOpInterface op, const planning::NestOp &placed, const planning::Nest &nest,
-                 ValueRange loops, llvm::function_ref<Value(Value, Location)> getTile);
+                 ValueRange loops, llvm::function_ref<Tile(Value, Location)> getTile);
   /// Copies a tile between the whole value, at its place, and \p tile.
-  void buildCopy(Location loc, const planning::NestTile &which, Value tile, bool isLoad,
-                 ValueRange loops);
+  void buildCopy(Location loc, const planning::Nest &nest, const planning::NestTile &which,
+                 Value tile, bool isLoad, ValueRange loops);
 
   func::FuncOp func;
   PlanningModel &model;
@@ -191,6 +193,15 @@ BufferType TimeTiler::getTileType(const planning::Nest &nest, const planning::Ne
   for (auto [loop, dim] : llvm::enumerate(tile.dims))
     if (dim)
       memory.shape[*dim] /= nest.numTrips[loop];
+  // Copies lie outside of all that they are copies of.
+  for (size_t share = nest.shares.size(); share-- > 0;) {
+    if (!(tile.copied >> share & 1))
+      continue;
+    for (int &dim : memory.dimOrder)
+      dim += dim >= 0;
+    memory.dimOrder.insert(memory.dimOrder.begin(), 0);
+    memory.shape.insert(memory.shape.begin(), nest.shares[share]);
+  }
   SmallVector<int64_t> shape(memory.shape.begin(), memory.shape.end());
   return BufferType::get(type.getContext(), shape, type.getElementType(),
                          LayoutAttr::get(type.getContext(), memory), MemorySpace::HBM);
@@ -215,9 +226,66 @@ static AffineMap stay(AffineMap map, unsigned numLoops) {
   return AffineMap::get(map.getNumDims(), numLoops, map.getResults(), map.getContext());
 }
 
-void TimeTiler::buildCopy(Location loc, const planning::NestTile &which, Value tile, bool isLoad,
-                          ValueRange loops) {
-  ArrayRef<int64_t> shape = cast<BufferType>(tile.getType()).getShape();
+/// Gives \p spec a dim of its own for the slices of each share of \p nest along which
+/// \p split says so: part of the dim that it shares (\p shareDims), or a dim in addition,
+/// counted where the shares are. Returns these dims, null for others.
+static SmallVector<AffineExpr> splitShares(DeviceOpSpec &spec, const planning::Nest &nest,
+                                           ArrayRef<std::optional<unsigned>> shareDims,
+                                           unsigned split) {
+  MLIRContext *context = spec.maps.back().getContext();
+  const size_t numShares = nest.shares.size();
+  SmallVector<AffineExpr> slices(numShares);
+  SmallVector<int64_t> extents, splits;
+  SmallVector<AffineExpr> dims;
+  auto addDim = [&](int64_t extent, int64_t numSlices) {
+    extents.push_back(extent);
+    splits.push_back(numSlices);
+    return getAffineDimExpr(extents.size() - 1, context);
+  };
+  // A dim in addition comes before the dims of later shares, else at the end.
+  auto addNewDims = [&](bool atEnd) {
+    for (size_t i = 0; i < numShares; ++i) {
+      bool isBefore =
+          llvm::any_of(shareDims.drop_front(i), [](auto dim) { return dim.has_value(); });
+      if (split >> i & 1 && !shareDims[i] && isBefore != atEnd)
+        slices[i] = addDim(nest.shares[i], nest.shares[i]);
+    }
+  };
+  addNewDims(/*atEnd=*/false);
+  for (auto [d, extent] : llvm::enumerate(spec.extents)) {
+    const int64_t numSlices = spec.splits.empty() ? 1 : spec.splits[d];
+    AffineExpr dim;
+    for (size_t i = 0; i < numShares; ++i)
+      if (split >> i & 1 && shareDims[i] == d) {
+        const int64_t part = extent / nest.shares[i];
+        slices[i] = addDim(nest.shares[i], nest.shares[i]);
+        dim = slices[i] * part + addDim(part, 1);
+      }
+    dims.push_back(dim ? dim : addDim(extent, numSlices));
+  }
+  addNewDims(/*atEnd=*/true);
+  spec = spec.substitute(dims, extents);
+  spec.splits = splits;
+  return slices;
+}
+
+/// \p map with the copy of the slice before its coordinates, for each share in \p copied.
+static AffineMap chooseCopy(AffineMap map, ArrayRef<AffineExpr> slices, unsigned copied) {
+  SmallVector<AffineExpr> results;
+  for (auto [share, slice] : llvm::enumerate(slices))
+    if (copied >> share & 1)
+      results.push_back(slice);
+  llvm::append_range(results, map.getResults());
+  return AffineMap::get(map.getNumDims(), map.getNumSymbols(), results, map.getContext());
+}
+
+void TimeTiler::buildCopy(Location loc, const planning::Nest &nest, const planning::NestTile &which,
+                          Value tile, bool isLoad, ValueRange loops) {
+  BufferType wholeType = cast<BufferType>(values[which.value].getType());
+  SmallVector<int64_t> shape(wholeType.getShape());
+  for (auto [loop, dim] : llvm::enumerate(which.dims))
+    if (dim)
+      shape[*dim] /= nest.numTrips[loop];
   AffineMap here = builder.getMultiDimIdentityMap(shape.size());
   SmallVector<std::optional<std::pair<unsigned, int64_t>>> starts;
   for (std::optional<unsigned> dim : which.dims)
@@ -229,7 +297,12 @@ void TimeTiler::buildCopy(Location loc, const planning::NestTile &which, Value t
                              : DeviceOpSpec::copy(tile, shape, here, there);
   spec.loopVariables.assign(loops.begin(), loops.end());
   spec.splits.assign(which.splits.begin(), which.splits.end());
-  buildDeviceOp(builder, loc, spec.withOutput(isLoad ? tile : whole, Type()));
+  spec = spec.withOutput(isLoad ? tile : whole, Type());
+  if (which.copied) {
+    SmallVector<AffineExpr> slices = splitShares(spec, nest, which.shareDims, which.copied);
+    spec.maps.back() = chooseCopy(spec.maps.back(), slices, which.copied);
+  }
+  buildDeviceOp(builder, loc, spec);
 }
 
 void TimeTiler::build(const planning::Nest &nest) {
@@ -249,12 +322,12 @@ void TimeTiler::build(const planning::Nest &nest) {
     zero = arith::ConstantIndexOp::create(builder, loc, 0);
     one = arith::ConstantIndexOp::create(builder, loc, 1);
   }
-  DenseMap<Value, std::pair<const planning::NestTile *, Value>> tiles;
+  DenseMap<Value, Tile> tiles;
   for (const planning::NestTile &tile : nest.tiles)
     tiles[values[tile.value]] = {&tile, Value()};
   unsigned depth = 0;
   // The tile of \p value, if there is one, made where it is first needed at its depth.
-  auto getTile = [&](Value value, Location at) -> Value {
+  auto getTile = [&](Value value, Location at) -> Tile {
     auto known = tiles.find(value);
     if (known == tiles.end())
       return {};
@@ -263,10 +336,10 @@ void TimeTiler::build(const planning::Nest &nest) {
       tile = AllocOp::create(builder, at, getTileType(nest, *which), PlacementAttr(),
                              DistributionAttr());
       if (which->isLoaded)
-        buildCopy(at, *which, tile, /*isLoad=*/true, loops);
+        buildCopy(at, nest, *which, tile, /*isLoad=*/true, loops);
     }
     assert(tile && "a tile of a deeper loop is used in this one");
-    return tile;
+    return known->second;
   };
   auto buildOps = [&](bool isAfter) {
     for (unsigned number = nest.first; number <= nest.last; ++number) {
@@ -308,7 +381,7 @@ void TimeTiler::build(const planning::Nest &nest) {
 
 void TimeTiler::buildTile(DeviceOpInterface op, const planning::NestOp &placed,
                           const planning::Nest &nest, ValueRange loops,
-                          llvm::function_ref<Value(Value, Location)> getTile) {
+                          llvm::function_ref<Tile(Value, Location)> getTile) {
   DeviceOpSpec spec = DeviceOpSpec::of(op);
   SmallVector<std::optional<std::pair<unsigned, int64_t>>> starts;
   for (auto [loop, dim] : llvm::enumerate(placed.dims)) {
@@ -317,9 +390,11 @@ void TimeTiler::buildTile(DeviceOpInterface op, const planning::NestOp &placed,
     starts.push_back(dim ? std::optional(std::pair(*dim, spec.extents[*dim])) : std::nullopt);
   }
   spec.loopVariables.assign(loops.begin(), loops.end());
+  SmallVector<Tile> used;
   for (unsigned i = 0; i < spec.maps.size(); ++i) {
     Value &value = i == spec.inputs.size() ? spec.output : spec.inputs[i];
-    Value tile = getTile(value, op->getLoc());
+    used.push_back(getTile(value, op->getLoc()));
+    Value tile = used.back().second;
     spec.maps[i] = tile ? stay(spec.maps[i], loops.size()) : moveWith(spec.maps[i], starts);
     if (tile)
       value = tile;
@@ -328,10 +403,20 @@ void TimeTiler::buildTile(DeviceOpInterface op, const planning::NestOp &placed,
     spec.splits.assign(placed.splits.begin(), placed.splits.end());
     spec.kFast = false;
   }
+  // Each slice has its copy of what is no slice of a dim.
+  unsigned split = placed.copied;
+  for (Tile tile : used)
+    split |= tile.first ? tile.first->copied : 0;
+  if (split) {
+    SmallVector<AffineExpr> slices = splitShares(spec, nest, placed.shareDims, split);
+    for (auto [map, tile] : llvm::zip_equal(spec.maps, used))
+      if (tile.first)
+        map = chooseCopy(map, slices, tile.first->copied);
+  }
   buildDeviceOp(builder, op->getLoc(), spec);
   for (const planning::NestTile &tile : nest.tiles)
     if (tile.isStored && values[tile.value] == op.getDestination())
-      buildCopy(op->getLoc(), tile, spec.output, /*isLoad=*/false, loops);
+      buildCopy(op->getLoc(), nest, tile, spec.output, /*isLoad=*/false, loops);
 }
 
 void TimeTiler::run() {
