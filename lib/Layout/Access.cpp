@@ -155,13 +155,15 @@ Region Access::getRegion() const {
 }
 
 bool Access::isWhole(const std::vector<int64_t> &shape) const {
+  return isBox(shape) && getRegion() == Region{std::vector<int64_t>(shape.size(), 0), shape};
+}
+
+bool Access::isBox(const std::vector<int64_t> &shape) const {
   if (map.results.size() != shape.size())
     return false;
   std::vector<bool> used(map.extents.size(), false);
   for (size_t i = 0; i < shape.size(); ++i) {
     const IndexExpr &expr = map.results[i];
-    if (expr.constant != 0)
-      return false;
     int64_t reach = 1;
     for (const Digit &digit : getDigitsByStep(expr)) {
       if (getAxis(digit.input) != Axis::Point || digit.divisor != 1 || digit.modulus != 0 ||
@@ -170,7 +172,8 @@ bool Access::isWhole(const std::vector<int64_t> &shape) const {
       used[digit.input] = true;
       reach *= map.extents[digit.input];
     }
-    if (reach != shape[i])
+    if (expr.constant < 0 || expr.constant + reach > shape[i] ||
+        (expr.digits.empty() && shape[i] > 1))
       return false;
   }
   return true;

@@ -177,21 +177,26 @@ void Run::copyOps(const Candidate &candidate, Nest &nest) const {
     const unsigned result = op.operands.back().value, place = places[result];
     const TilingValue &value = facts.problem.values[result];
     if (op.macs > 0 || op.carried || !value.mayStay || !value.isInternal ||
-        facts.firstUse[result] < first || facts.lastUse[result] > last || !touchesAll[place])
+        facts.firstUse[result] < first || facts.lastUse[result] > last || !touchesBoxes[place])
       continue;
     for (unsigned i = 0; i < candidate.cores.size(); ++i) {
       const Share &share = candidate.cores[i];
       if (share.numSlices == 1 || placed.shareDims[i] || share.shared->isInValue[place])
         continue;
-      bool isNeeded = uses[place].size() > 1;
+      bool isNeeded = false, isPossible = true;
       for (Use use : uses[place]) {
-        const TilingOperand &operand = facts.problem.ops[use.op].operands[use.operand];
-        const bool isOwn = use.op == number && operand.isWrite;
-        isNeeded &=
-            isOwn || (!operand.isWrite && !operand.needsDeviceMemory &&
-                      (readsCopies(share, use.op) || nest.ops[use.op - first].copied >> i & 1));
+        const TilingOp &user = facts.problem.ops[use.op];
+        const TilingOperand &operand = user.operands[use.operand];
+        // All that write it do so for each slice.
+        if (operand.isWrite) {
+          isPossible &= user.macs == 0 && !user.carried && !nest.ops[use.op - first].shareDims[i];
+          continue;
+        }
+        isNeeded = true;
+        isPossible &= !operand.needsDeviceMemory &&
+                      (readsCopies(share, use) || nest.ops[use.op - first].copied >> i & 1);
       }
-      placed.copied |= unsigned(isNeeded) << i;
+      placed.copied |= unsigned(isNeeded && isPossible) << i;
     }
     // The other dims are shared as they are.
     if (placed.copied)
@@ -225,7 +230,7 @@ std::optional<Run::Sharing> Run::findSharing(const Candidate &candidate, const N
         // The result of a reduced dim, too: which core has the whole sum is not public.
         if (!candidate.copies || share.shared->isInValue[place] ||
             facts.problem.values[values[place]].shape.empty() || // a number
-            !readsCopies(share, use.op) || facts.problem.ops[use.op].operands[use.operand].isWrite)
+            !readsCopies(share, use) || facts.problem.ops[use.op].operands[use.operand].isWrite)
           return std::nullopt;
         sharing.copied |= bit;
       }
@@ -250,15 +255,19 @@ std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nes
   for (unsigned place = 0; place < values.size(); ++place) {
     const unsigned number = values[place];
     const TilingValue &value = facts.problem.values[number];
-    if (!value.mayStay || !touchesAll[place])
+    if (!value.mayStay || !touchesBoxes[place])
       continue;
     bool isPossible = true;
-    unsigned numWrites = 0, numCarried = 0, leastDepth = numLoops, mostDepth = 0, from = kNone,
-             to = 0;
+    unsigned numUses = 0, numWrites = 0, numFirstWrites = 0, numCarried = 0, leastDepth = numLoops,
+             mostDepth = 0, from = kNone, to = 0;
     bool isReadByCopies = false;
     for (Use use : uses[place]) {
       const NestOp &op = nest.ops[use.op - first];
       const TilingOperand &operand = facts.problem.ops[use.op].operands[use.operand];
+      // Boxes of it that are written before it is read.
+      numFirstWrites += operand.isWrite && numFirstWrites == numUses && !op.isAfter &&
+                        op.depth == nest.ops[uses[place].front().op - first].depth;
+      ++numUses;
       numWrites += operand.isWrite;
       numCarried += operand.isWrite && facts.problem.ops[use.op].carried;
       isPossible &= !operand.needsDeviceMemory && !op.splits.empty();
@@ -286,9 +295,10 @@ std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nes
         tile.depth = i + 1;
     const Use &firstUse = uses[place].front();
     // What a group carries on is filled once, and then written again by the group.
-    const bool isWrittenFirst = facts.problem.ops[firstUse.op].operands[firstUse.operand].isWrite &&
-                                (numWrites == 1 || (numWrites == numCarried + 1 &&
-                                                    !facts.problem.ops[firstUse.op].carried));
+    const bool isWrittenFirst =
+        facts.problem.ops[firstUse.op].operands[firstUse.operand].isWrite &&
+        (numWrites == 1 || (numCarried == 0 && numWrites == numFirstWrites) ||
+         (numWrites == numCarried + 1 && !facts.problem.ops[firstUse.op].carried));
     // What no loop moves over stays as a whole beyond the run as well, if it did untiled and
     // the operations of the run share it as they did.
     const bool isWhole =

@@ -25,10 +25,6 @@ std::optional<ResidencyObstacle> findObstacle(const ResidencyValue &value) {
     return ResidencyObstacle{Obstacle::Shared};
   if (value.uses.empty() || !value.uses.front().isWrite || value.isWrittenInParts)
     return ResidencyObstacle{Obstacle::WrittenInParts};
-  // Written again as a whole, it is carried on.
-  for (unsigned i = 1; i < value.uses.size(); ++i)
-    if (value.uses[i].isWrite && !value.uses[i].access.isWhole(value.shape))
-      return ResidencyObstacle{Obstacle::WrittenInParts};
   if (value.hasPaddedLayout)
     return ResidencyObstacle{Obstacle::PaddedLayout};
   if (value.isReinterpreted)
@@ -39,8 +35,47 @@ std::optional<ResidencyObstacle> findObstacle(const ResidencyValue &value) {
     if (value.uses[i].access.isMoving())
       return ResidencyObstacle{Obstacle::Moves, i};
   }
-  if (!value.uses.front().access.isWhole(value.shape))
-    return ResidencyObstacle{Obstacle::PartlyWritten};
+  // Written again, it is carried on, or made of boxes (a tensor with zeros behind it).
+  for (unsigned i = 0; i < value.uses.size(); ++i)
+    if (value.uses[i].isWrite && !value.uses[i].access.isBox(value.shape))
+      return ResidencyObstacle{Obstacle::PartlyWritten, i};
+  return std::nullopt;
+}
+
+/// What is in the way of a value whose uses touch boxes of it. A core's part is a slice of some
+/// dims, which every use has alike, and all of the others, of which uses may touch some.
+static std::optional<ResidencyObstacle>
+findObstacleInBoxes(const ResidencyValue &value, const std::vector<const layout::Spread *> &spreads,
+                    int64_t numCores) {
+  auto getRegion = [&](unsigned use, int64_t core) {
+    const layout::Access &access = value.uses[use].access;
+    return access.getRegion(*spreads[use], core, std::vector<int64_t>(access.getNumTimes(), 0));
+  };
+  const size_t rank = value.shape.size();
+  // Dims of which cores touch different parts.
+  std::vector<bool> isSliced(rank);
+  for (unsigned use = 0; use < spreads.size(); ++use) {
+    if (!value.uses[use].access.isBox(value.shape))
+      return ResidencyObstacle{Obstacle::OtherPart, use};
+    std::optional<layout::Region> first = getRegion(use, 0);
+    for (int64_t core = 1; core < numCores; ++core)
+      if (std::optional<layout::Region> other = getRegion(use, core))
+        for (size_t dim = 0; dim < rank; ++dim)
+          isSliced[dim] = isSliced[dim] || first->begin[dim] != other->begin[dim] ||
+                          first->end[dim] != other->end[dim];
+  }
+  for (int64_t core = 0; core < numCores; ++core) {
+    std::optional<layout::Region> owned = getRegion(0, core);
+    for (unsigned use = 1; use < spreads.size(); ++use) {
+      std::optional<layout::Region> wanted = getRegion(use, core);
+      if (owned.has_value() != wanted.has_value())
+        return ResidencyObstacle{Obstacle::OtherPart, use, core};
+      for (size_t dim = 0; wanted && dim < rank; ++dim)
+        if (isSliced[dim] &&
+            (owned->begin[dim] != wanted->begin[dim] || owned->end[dim] != wanted->end[dim]))
+          return ResidencyObstacle{Obstacle::OtherPart, use, core};
+    }
+  }
   return std::nullopt;
 }
 
@@ -65,6 +100,9 @@ findObstacleInSpreads(const ResidencyValue &value,
     if (!value.uses[i].access.areSlicesDense(*spreads[i]))
       return i == 0 ? ResidencyObstacle{Obstacle::PartlyWritten}
                     : ResidencyObstacle{Obstacle::OtherPart, i};
+  for (const ResidencyUse &use : value.uses)
+    if (use.isWrite && !use.access.isWhole(value.shape))
+      return findObstacleInBoxes(value, spreads, numCores);
   // No access moves (findObstacle), so that one iteration stands for all.
   std::vector<std::optional<layout::Region>> held;
   auto start = [](const layout::Access &access) {
@@ -82,7 +120,9 @@ findObstacleInSpreads(const ResidencyValue &value,
         held.push_back(written.getRegion(owner, core, start(written)));
       // Just that, not more: LX addresses are those of the reader's own part.
       if (!held[core] || !(*held[core] == *wanted))
-        return ResidencyObstacle{Obstacle::OtherPart, i, core};
+        return value.uses[i].access.isBox(value.shape)
+                   ? findObstacleInBoxes(value, spreads, numCores)
+                   : ResidencyObstacle{Obstacle::OtherPart, i, core};
     }
   }
   return std::nullopt;

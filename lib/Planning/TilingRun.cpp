@@ -27,7 +27,7 @@ void Run::add(unsigned number) {
       place = static_cast<unsigned>(values.size());
       values.push_back(operand.value);
       uses.emplace_back();
-      touchesAll.push_back(true);
+      touchesBoxes.push_back(true);
     }
     const bool isWritten = std::any_of(uses[place].begin(), uses[place].end(), [&](Use use) {
       return facts.problem.ops[use.op].operands[use.operand].isWrite;
@@ -51,7 +51,15 @@ void Run::add(unsigned number) {
           inResult[*dim] = true;
       } else if (!isUnit(expr, value.shape[r])) {
         isMixed[node] = true;
-        touchesAll[place] = false;
+        // A box of it, at one place, may be touched in a scratchpad.
+        const bool isBox =
+            expr.constant >= 0 &&
+            std::all_of(expr.digits.begin(), expr.digits.end(),
+                        [&](const layout::Digit &digit) {
+                          return digit.divisor == 1 && digit.modulus == 0 && digit.coefficient == 1;
+                        }) &&
+            expr.digits.size() == 1;
+        touchesBoxes[place] = touchesBoxes[place] && isBox;
         // Every point writes an element of its own: tiles write apart from each other.
         for (const layout::Digit &digit : expr.digits)
           if (operand.isWrite && digit.divisor == 1 && digit.modulus == 0)

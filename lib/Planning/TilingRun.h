@@ -323,10 +323,16 @@ private:
   bool placeOps(const Candidate &candidate, Nest &nest);
   /// Which operations each slice does for itself: those whose result cores need alike.
   void copyOps(const Candidate &candidate, Nest &nest) const;
-  /// True if operation \p op, which has a dim along \p share, may read a copy of its slice.
-  bool readsCopies(const Share &share, unsigned op) const {
-    const std::optional<unsigned> dim = share.shared->dims[op - first];
-    return dim && facts.problem.ops[op].units[*dim] == 1;
+  /// True if \p use, of an operation that has a dim along \p share, may be that of a copy of its
+  /// slice.
+  bool readsCopies(const Share &share, Use use) const {
+    const std::optional<unsigned> dim = share.shared->dims[use.op - first];
+    if (!dim || facts.problem.ops[use.op].units[*dim] != 1)
+      return false;
+    const std::vector<layout::IndexExpr> &results = facts.getMap(use).results;
+    return std::none_of(results.begin(), results.end(), [&](const layout::IndexExpr &expr) {
+      return layout::dependsOn(expr, *dim);
+    });
   }
   /// How the accesses of a value by the operations of a nest fit to what cores share.
   struct Sharing {
@@ -357,7 +363,7 @@ private:
   std::vector<bool> isTaken;          ///< of values: an operation has the dim
   std::vector<unsigned> values;       ///< that the run uses, in order of first use
   std::vector<std::vector<Use>> uses; ///< of each of `values`
-  std::vector<bool> touchesAll;       ///< of each of `values`: each use touches all of it
+  std::vector<bool> touchesBoxes;     ///< of each of `values`: each use touches a box of it
   std::map<Node, Class> classes;      ///< of the run as it is
   bool hasProducts = false;
   std::vector<unsigned> places; ///< of every value of the problem in `values`, or kNone

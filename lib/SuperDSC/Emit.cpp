@@ -570,8 +570,6 @@ bool Emitter::computeOwnDivisions() {
 /// Bytes that each operand moves per iteration of each loop. In device memory the
 /// layout says so; in LX a core has only its slices, each with its gap.
 void Emitter::computeLoopStrides() {
-  const std::vector<Dim> &dims = result.descriptor.dims;
-  int shift = hasVirtualRow ? 1 : 0;
   result.loopStrideInBytes.resize(tensors.size());
   for (unsigned i = 0; i < tensors.size(); ++i) {
     const EmitTensor &tensor = tensors[i];
@@ -579,20 +577,11 @@ void Emitter::computeLoopStrides() {
     std::vector<int64_t> strides =
         layout::getRowMajorStrides(layout::getDeviceSizes(tensor.operand->layout));
     if (isLx) {
-      const layout::AlignedAccess &access = tensor.access;
-      int64_t unit = tensor.elementsPerStick;
-      std::vector<bool> seen(strides.size(), false);
-      for (size_t c = access.coordinates.size() - access.stickRank; c-- > 0;) {
-        // The innermost part of a device dim is its unit.
-        if (access.sources[c] != -1 && !seen[access.sources[c]]) {
-          seen[access.sources[c]] = true;
-          strides[access.sources[c]] = unit;
-        }
-        if (access.coordinates[c].dim == -1)
-          continue;
-        unsigned dim = unsigned(access.coordinates[c].dim + shift);
-        unit *= (dims[dim].coreSize + tensor.gap[dim]) / tensor.inStick[dim];
-      }
+      // The innermost part of a device dim is its unit.
+      std::vector<int64_t> parts = getStridesInLX(tensor);
+      for (size_t c = 0; c + tensor.access.stickRank < parts.size(); ++c)
+        if (tensor.access.sources[c] != -1)
+          strides[tensor.access.sources[c]] = parts[c];
     }
     result.loopStrideInBytes[i].assign(op.numLoops, 0);
     for (const LoopStep &step : loopSteps[i])

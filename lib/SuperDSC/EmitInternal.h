@@ -111,6 +111,8 @@ private:
   void writeConstants();
   void writeTensor(unsigned position);
   void writeOwnDivision(const EmitTensor &in, Tensor &out) const;
+  /// Elements between neighbours along each coordinate of what a core has of \p tensor in LX.
+  std::vector<int64_t> getStridesInLX(const EmitTensor &tensor) const;
   void writeAddresses(unsigned position, Tensor &out);
   DimCoordinate makeCoordinate(const EmitTensor &in, unsigned dim, unsigned labelStick) const;
   DataFormat getWrittenFormat(const EmitOperand &operand) const;

@@ -213,15 +213,36 @@ void Emitter::writeOwnDivision(const EmitTensor &in, Tensor &out) const {
 
 /// The device coordinates at the first element of each core's slice
 /// (docs/formats/superdsc-rules.md, e.4).
+std::vector<int64_t> Emitter::getStridesInLX(const EmitTensor &tensor) const {
+  const std::vector<Dim> &dims = result.descriptor.dims;
+  const layout::AlignedAccess &access = tensor.access;
+  std::vector<int64_t> strides(access.coordinates.size(), 1);
+  int64_t unit = tensor.elementsPerStick;
+  for (size_t c = access.coordinates.size() - access.stickRank; c-- > 0;) {
+    strides[c] = unit;
+    if (access.coordinates[c].dim == -1)
+      continue;
+    unsigned dim = unsigned(access.coordinates[c].dim + (hasVirtualRow ? 1 : 0));
+    unit *= (dims[dim].coreSize + tensor.gap[dim]) / tensor.inStick[dim];
+  }
+  return strides;
+}
+
 void Emitter::writeAddresses(unsigned position, Tensor &out) {
   const EmitTensor &in = tensors[position];
   const Descriptor &descriptor = result.descriptor;
   int64_t base = in.operand->addressInBytes;
   for (unsigned l = 0; l < op.iteration.size(); ++l)
     base += op.iteration[l] * result.loopStrideInBytes[position][l];
-  out.startAddress.assign(descriptor.numCores, base);
-  if (in.operand->space == PlacementKind::LX)
+  if (in.operand->space == PlacementKind::LX) {
+    // In every core at the same place: what is left out before it is no slice.
+    std::vector<int64_t> strides = getStridesInLX(in);
+    for (unsigned c = 0; c < in.access.coordinates.size(); ++c)
+      base += in.access.coordinates[c].offset * strides[c] * in.getElementBytes();
+    out.startAddress.assign(descriptor.numCores, base);
     return;
+  }
+  out.startAddress.assign(descriptor.numCores, base);
   std::vector<int64_t> strides = layout::getRowMajorStrides(in.access.deviceSizes);
   int64_t offset = 0;
   std::vector<int64_t> perSlice(descriptor.dims.size(), 0);

@@ -104,6 +104,8 @@ struct Access {
   /// one point for the dims that it depends on: every dim by one input from 0 on, or by
   /// several one within the other.
   bool isWhole(const std::vector<int64_t> &shape) const;
+  /// The same of a box of a tensor of \p shape, at one place in all iterations.
+  bool isBox(const std::vector<int64_t> &shape) const;
   /// True if no dim is sliced by \p spread that counts within another one in some coordinate: then
   /// what a core touches is a box where what is touched at all is one.
   bool areSlicesDense(const Spread &spread) const;

@@ -60,7 +60,10 @@ TEST(ResidencyTest, EveryObstacle) {
             Obstacle::WrittenInParts);
   EXPECT_EQ(getObstacle([](ResidencyValue &v) { v.uses[1].needsDeviceMemory = true; }),
             Obstacle::DeviceMemoryOnly);
-  EXPECT_EQ(getObstacle([](ResidencyValue &v) { v.uses[0].access = identity({8, 15}); }),
+  EXPECT_EQ(getObstacle([](ResidencyValue &v) {
+              v.uses[0].access = identity({4, 16});
+              v.uses[0].access.map.results[0].digits[0].coefficient = 2;
+            }),
             Obstacle::PartlyWritten);
   EXPECT_EQ(getObstacle([](ResidencyValue &v) {
               v.uses[1].access.map = {{4, 16, 2},
@@ -78,8 +81,32 @@ TEST(ResidencyTest, WhatIsWrittenAgainAsAWholeMayStay) {
   Spread rows = spread({8, 16}, {4, 1}), columns = spread({8, 16}, {1, 4});
   EXPECT_FALSE(findObstacleInSpreads(value, {&rows, &rows, &rows}, 4));
   EXPECT_EQ(findObstacleInSpreads(value, {&rows, &rows, &columns}, 4)->kind, Obstacle::OtherPart);
-  value.uses.back().access = identity({8, 15});
-  EXPECT_EQ(findObstacle(value)->kind, Obstacle::WrittenInParts);
+}
+
+TEST(ResidencyTest, BoxesOfWhatNoCoreShares) {
+  // Twelve columns and four zeros behind them, then read as a whole, and without the zeros.
+  ResidencyValue value = makeValue();
+  Access zeros = identity({8, 4});
+  zeros.map.results[1].constant = 12;
+  value.uses = {{identity({8, 12}), true}, {zeros, true}, {identity({8, 16})}, {identity({8, 12})}};
+  EXPECT_FALSE(findObstacle(value));
+  auto find = [&](std::vector<int64_t> slices) {
+    std::vector<Spread> spreads;
+    std::vector<const Spread *> pointers;
+    for (const ResidencyUse &use : value.uses)
+      spreads.push_back(spread(use.access.map.extents, slices));
+    for (const Spread &each : spreads)
+      pointers.push_back(&each);
+    return findObstacleInSpreads(value, pointers, 4);
+  };
+  EXPECT_FALSE(find({4, 1}));
+  EXPECT_FALSE(find({1, 1}));
+  EXPECT_EQ(find({1, 4})->kind, Obstacle::OtherPart);
+  // On one core more than the others.
+  value.uses.pop_back();
+  Spread rows = spread({8, 12}, {4, 1}), zeroRows = spread({8, 4}, {2, 1}),
+         all = spread({8, 16}, {4, 1});
+  EXPECT_EQ(findObstacleInSpreads(value, {&rows, &zeroRows, &all}, 4)->kind, Obstacle::OtherPart);
 }
 
 TEST(ResidencyTest, ALoopThatMovesNothingIsNoObstacle) {

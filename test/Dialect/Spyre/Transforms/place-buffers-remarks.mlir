@@ -15,14 +15,33 @@ func.func @negative(%x: !h, %o: !h) {
 // -----
 
 !h = !spyre.buffer<64x128xf16, #spyre.layout<[2, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+// Rows that two operations write stay where cores share the columns; not where cores share the rows.
 // CHECK-LABEL: func.func @two_writers
+// CHECK: spyre.alloc lx(0) holding<cores 2, slices[1, 2]
 // CHECK: spyre.alloc pool(0)
-func.func @two_writers(%x: !h, %o: !h) {
+func.func @two_writers(%x: !h, %o: !h, %p: !h) {
+  %a = spyre.alloc : !h
+  // expected-remark @below {{core 0 reads another part than it writes, in spyre.abs}}
+  %b = spyre.alloc : !h
+  spyre.exp (d0 = 32, d1 = 128 / 2) ins(%x[d0, d1]) outs(%a[d0, d1]) : !h -> !h
+  spyre.abs (d0 = 32, d1 = 128 / 2) ins(%x[d0, d1]) outs(%a[d0 + 32, d1]) : !h -> !h
+  spyre.neg (d0 = 64, d1 = 128 / 2) ins(%a[d0, d1]) outs(%o[d0, d1]) : !h -> !h
+  spyre.exp (d0 = 32 / 2, d1 = 128) ins(%x[d0, d1]) outs(%b[d0, d1]) : !h -> !h
+  spyre.abs (d0 = 32 / 2, d1 = 128) ins(%x[d0, d1]) outs(%b[d0 + 32, d1]) : !h -> !h
+  spyre.neg (d0 = 64 / 2, d1 = 128) ins(%b[d0, d1]) outs(%p[d0, d1]) : !h -> !h
+  return
+}
+
+// -----
+
+!h = !spyre.buffer<64x128xf16, #spyre.layout<[2, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+// CHECK-LABEL: func.func @read_first
+// CHECK: spyre.alloc pool(0)
+func.func @read_first(%x: !h, %o: !h) {
   // expected-remark @below {{it is written in parts}}
   %a = spyre.alloc : !h
-  spyre.exp (d0 = 32, d1 = 128) ins(%x[d0, d1]) outs(%a[d0, d1]) : !h -> !h
-  spyre.abs (d0 = 32, d1 = 128) ins(%x[d0, d1]) outs(%a[d0 + 32, d1]) : !h -> !h
   spyre.neg (d0 = 64, d1 = 128) ins(%a[d0, d1]) outs(%o[d0, d1]) : !h -> !h
+  spyre.exp (d0 = 64, d1 = 128) ins(%x[d0, d1]) outs(%a[d0, d1]) : !h -> !h
   return
 }
 
@@ -108,8 +127,8 @@ func.func @moved_over(%x: !h, %o: !h) {
 func.func @half(%x: !o, %o: !o) {
   // expected-remark @below {{only a part of it is written}}
   %a = spyre.alloc : !h
-  spyre.exp (d0 = 32, d1 = 128) ins(%x[d0, d1]) outs(%a[d0, d1]) : !o -> !h
-  spyre.neg (d0 = 32, d1 = 128) ins(%a[d0, d1]) outs(%o[d0, d1]) : !h -> !o
+  spyre.exp (d0 = 32, d1 = 128) ins(%x[d0, d1]) outs(%a[d0 * 2, d1]) : !o -> !h
+  spyre.neg (d0 = 32, d1 = 128) ins(%a[d0 * 2, d1]) outs(%o[d0, d1]) : !h -> !o
   return
 }
 
@@ -136,7 +155,8 @@ func.func @partial_sums(%x: !x, %y: !y, %o: !x, %p: !x) {
 
 !h = !spyre.buffer<64x128xf16, #spyre.layout<[2, 64, 64], order [0, 1], SEN169_FP16>, hbm>
 // CHECK-LABEL: func.func @other_parts
-// CHECK-COUNT-4: spyre.alloc pool(
+// CHECK-COUNT-3: spyre.alloc pool(
+// CHECK: spyre.alloc lx(0)
 func.func @other_parts(%x: !h, %o: !h) {
   // Fewer cores than wrote it, and more.
   // expected-remark @below {{core 0 reads another part than it writes, in spyre.abs}}
@@ -146,8 +166,7 @@ func.func @other_parts(%x: !h, %o: !h) {
   // Sticks where rows were cut.
   // expected-remark @below {{core 0 reads another part than it writes, in spyre.identity}}
   %c = spyre.alloc : !h
-  // A part of what the core has: LX addresses are those of its own part.
-  // expected-remark @below {{core 0 reads another part than it writes, in spyre.identity}}
+  // Rows that no core shares: each reads some of its own.
   %d = spyre.alloc : !h
   spyre.exp (d0 = 64 / 8, d1 = 128) ins(%x[d0, d1]) outs(%a[d0, d1]) : !h -> !h
   spyre.abs (d0 = 64 / 4, d1 = 128) ins(%a[d0, d1]) outs(%b[d0, d1]) : !h -> !h

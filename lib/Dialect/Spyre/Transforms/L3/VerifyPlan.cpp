@@ -232,6 +232,23 @@ private:
     return spread;
   }
 
+  /// True if \p region is what a core holds, \p own, or some of the dims that are not sliced by
+  /// \p held, the same in every core, as in the \p first one.
+  static bool isOwn(const layout::Region &region, const layout::Region &own,
+                    const layout::Spread &held, const layout::Region &first) {
+    if (region == own || (region.isEmpty() && own.isEmpty()))
+      return true;
+    for (size_t dim = 0; dim < held.dims.size(); ++dim) {
+      if (region.begin[dim] == own.begin[dim] && region.end[dim] == own.end[dim])
+        continue;
+      if (held.dims[dim].numSlices > 1 || region.begin[dim] < own.begin[dim] ||
+          region.end[dim] > own.end[dim] || region.begin[dim] != first.begin[dim] ||
+          region.end[dim] != first.end[dim])
+        return false;
+    }
+    return true;
+  }
+
   /// The first mistake of \p access of a buffer that cores hold as \p held says; empty: none.
   std::string findMistake(const BufferAccess &access, const layout::Spread &held) {
     if (isRestickify(access.op) && !access.isWrite && !device.getRestickifyReadsLX())
@@ -249,7 +266,7 @@ private:
         return "core " + std::to_string(core) + " touches an LX buffer that only " +
                std::to_string(held.numCores) + " cores hold";
       std::optional<layout::Region> own = held.getPoints(core);
-      if (region != own && !(region->isEmpty() && own->isEmpty()))
+      if (!isOwn(*region, *own, held, *touched.getRegion(*planned->spread, 0)))
         return "core " + std::to_string(core) + (access.isWrite ? " writes" : " reads") +
                " another part of the LX buffer than it holds";
     }
