@@ -456,7 +456,8 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
   std::vector<std::vector<::spyre::compiler::ProgramForm>> forms(graph.bundles.size());
   if (hasChoice && level < 2)
     for (auto [part, bundle] : llvm::enumerate(graph.bundles))
-      forms[part] = ::spyre::compiler::makeForms(*bundle);
+      if (auto form = ::spyre::compiler::makeCarriedForm(*bundle))
+        forms[part].push_back(std::move(*form));
   if (level < 3 && failed(runStage("l2", l2)))
     return failure();
   if (hasChoice)

@@ -46,7 +46,7 @@ spyre::compiler::CompileFlags::CompileFlags(cl::OptionCategory &category)
           cl::init("published"), cl::cat(category)),
       planKind("plan-kind",
                cl::desc("best (default): the plan that takes least in the cost model; untiled, "
-                        "tiled, deferred or carried: one of that kind, to compare them"),
+                        "tiled or carried: one of that kind, to compare them"),
                cl::init("best"), cl::cat(category)),
       dumpStages("dump-stages", cl::desc("Write the program after each stage into this folder"),
                  cl::value_desc("dir"), cl::cat(category)),
@@ -118,7 +118,7 @@ spyre::compiler::makeOptions(const CompileFlagValues &flags) {
   std::optional<PlanKind> planKind = parseName<PlanKind>(flags.planKind);
   if (!planKind)
     return "--plan-kind=" + flags.planKind +
-           ": known kinds are best, untiled, tiled, deferred and carried";
+           ": known kinds are best, untiled, tiled and carried";
   if (!parseWeights(flags.weights, options.weights))
     return "--weights=" + flags.weights +
            ": a list of arguments or ranges is wanted, e.g. in1,in3-in9";

@@ -63,23 +63,14 @@ static bool hasSoftmax(ModuleOp module) {
   return hasLargest && hasExponentials;
 }
 
-std::vector<ProgramForm> makeForms(ModuleOp program) {
-  std::vector<ProgramForm> forms;
-  auto make = [&](PlanKind kind) {
-    ProgramForm form{program.clone(), kind, /*isL1=*/true};
-    PassManager pm(program.getContext());
-    if (kind == PlanKind::Carried)
-      pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreWidenRows());
-    pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreDeferScaling());
-    OperationFingerPrint before(*form.program);
-    if (succeeded(pm.run(*form.program)) &&
-        (kind == PlanKind::Carried || OperationFingerPrint(*form.program) != before))
-      forms.push_back(std::move(form));
-  };
-  make(PlanKind::Deferred);
-  if (hasSoftmax(program))
-    make(PlanKind::Carried);
-  return forms;
+std::optional<ProgramForm> makeCarriedForm(ModuleOp program) {
+  if (!hasSoftmax(program))
+    return std::nullopt;
+  ProgramForm form{program.clone(), PlanKind::Carried, /*isL1=*/true};
+  PassManager pm(program.getContext());
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreWidenRows());
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreDeferScaling());
+  return succeeded(pm.run(*form.program)) ? std::optional(std::move(form)) : std::nullopt;
 }
 
 void PlanChoice::setUntiled(OwningOpRef<ModuleOp> &untiled, bool hasPassed) {

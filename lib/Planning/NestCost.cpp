@@ -127,6 +127,7 @@ double Run::getLeastOf(const Candidate &candidate) {
 }
 
 bool Run::placeOps(const Candidate &candidate, Nest &nest) {
+  nest.ops.reserve(getLength());
   for (unsigned number = first; number <= last; ++number) {
     NestOp placed;
     const unsigned numLoops = static_cast<unsigned>(candidate.loops.size());
@@ -160,9 +161,9 @@ bool Run::placeOps(const Candidate &candidate, Nest &nest) {
             return false;
       }
     setSplits(candidate, number, placed.splits);
-    for (const Share &share : candidate.cores)
-      placed.shareDims.push_back(share.numSlices > 1 ? getSharedDim(*share.shared, number - first)
-                                                     : std::nullopt);
+    for (size_t i = 0; i < candidate.cores.size(); ++i)
+      if (candidate.cores[i].numSlices > 1)
+        placed.shareDims[i] = getSharedDim(*candidate.cores[i].shared, number - first);
     nest.ops.push_back(std::move(placed));
   }
   if (candidate.copies)
@@ -338,7 +339,6 @@ std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nes
     tile.splits.assign(value.shape.size(), 1);
     tile.copied = sharing->copied;
     std::vector<unsigned> slicedDims;
-    tile.shareDims.resize(candidate.cores.size());
     for (size_t i = 0; i < candidate.cores.size(); ++i)
       if (sharing->sliced >> i & 1) {
         tile.shareDims[i] = candidate.cores[i].shared->valueDims[place];
@@ -474,11 +474,8 @@ bool Run::fitKept(std::vector<Kept> &kept, const Nest &nest,
   return false;
 }
 
-double Run::evaluate(Candidate candidate, double limitInNs, Nest &nest, bool &allFit) {
+double Run::evaluate(Candidate candidate, Nest &nest, bool &allFit) {
   allFit = false;
-  // No plan of it takes less than all in the scratchpads.
-  if (getLeastOf(candidate) >= limitInNs)
-    return kIllegal;
   // Cores are counted in the order of the dims of what has both.
   if (candidate.cores.size() == 2)
     for (unsigned op = first; op <= last; ++op) {

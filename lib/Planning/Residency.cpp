@@ -120,7 +120,7 @@ findObstacleInSpreads(const ResidencyValue &value,
         held.push_back(written.getRegion(owner, core, start(written)));
       // Just that, not more: LX addresses are those of the reader's own part.
       if (!held[core] || !(*held[core] == *wanted))
-        return value.uses[i].access.isBox(value.shape)
+        return !read.isWhole(value.shape) && read.isBox(value.shape)
                    ? findObstacleInBoxes(value, spreads, numCores)
                    : ResidencyObstacle{Obstacle::OtherPart, i, core};
     }

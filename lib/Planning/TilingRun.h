@@ -310,9 +310,8 @@ private:
     double savedInBytes = 0; ///< of traffic
   };
   /// The time of \p candidate, which \p nest becomes. \p allFit: nothing that could stay in LX
-  /// had to leave it for its size. Infinite if it is not legal, or cannot take less than
-  /// \p limitInNs.
-  double evaluate(Candidate candidate, double limitInNs, Nest &nest, bool &allFit);
+  /// had to leave it for its size. Infinite if it is not legal.
+  double evaluate(Candidate candidate, Nest &nest, bool &allFit);
   /// The work slices of operation \p op, empty for one core, and how many cores they take.
   int64_t setSplits(const Candidate &candidate, unsigned op, Splits &splits) const;
   /// What no plan of \p candidate falls below: its operations with all operands in the

@@ -96,12 +96,15 @@ std::optional<Nest> Run::findBest(unsigned numLoops, Saving least) {
                               : untiledInNs - least.ns + std::abs(least.ns) / 1000;
   std::optional<Nest> best;
   // Takes the candidate if it is the best so far; true if smaller tiles cannot be better.
-  auto consider = [&](const Candidate &candidate) {
+  auto consider = [&](const Candidate &candidate, double leastOf) {
     if (mustCarry && std::none_of(candidate.loops.begin(), candidate.loops.end(),
                                   [](const Loop &loop) { return loop.tiled->isCarried; }))
       return false;
     const double limit = best ? best->tiledInNs : mostInNs;
-    double ns = evaluate(candidate, limit, nest, allFit);
+    // No plan of it takes less than all in the scratchpads.
+    if (leastOf >= limit)
+      return false;
+    double ns = evaluate(candidate, nest, allFit);
     if (ns < limit) {
       best = nest;
       best->tiledInNs = ns;
@@ -114,12 +117,14 @@ std::optional<Nest> Run::findBest(unsigned numLoops, Saving least) {
   auto considerShares = [&](const std::vector<Loop> &loops) {
     bool isLast = true;
     for (const std::vector<Share> &cores : getShares(loops, shareable)) {
-      isLast &= consider({loops, cores});
-      if (hasProducts) {
-        consider({loops, cores, true});
-        consider({loops, cores, false, true});
-        isLast &= consider({loops, cores, true, true});
-      }
+      const double leastOf = getLeastOf({loops, cores});
+      isLast &= consider({loops, cores}, leastOf);
+      if (!hasProducts)
+        continue;
+      consider({loops, cores, true}, leastOf);
+      const double leastOfCopies = getLeastOf({loops, cores, false, true});
+      consider({loops, cores, false, true}, leastOfCopies);
+      isLast &= consider({loops, cores, true, true}, leastOfCopies);
     }
     return isLast;
   };

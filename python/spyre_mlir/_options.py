@@ -32,8 +32,8 @@ class Options:
     exact_results: so are results that were chosen among them or scaled (relu, maximum, x * 2), as what reads them
     may decide by that bit; torch.compile has it always, since the next graph may.
     moves_on_host: a program that only moves data is PyTorch's: for parts of graphs, as torch.compile has it.
-    plan_kind: "best": the plan that takes least in the cost model; "untiled", "tiled", "deferred" or "carried": one of
-    that kind where there is one, to compare them.
+    plan_kind: "best": the plan that takes least in the cost model; "untiled", "tiled" or "carried": one of that
+    kind where there is one, to compare them.
     weights: how a weight that was written to is noticed where PyTorch counts no change of it (writes through
     `.data`, memory shared with NumPy, tensors of inference mode): "checked" (its bytes are summed before each
     call), "sampled" (64 words of it are), "versions" (not at all, but by refresh_weights()).
@@ -90,10 +90,8 @@ class Options:
             raise OptionError(f"opt_level={self.opt_level}: optimisation levels are 0 to 3")
         if self.host not in ("torch", "table", "none"):
             raise OptionError(f"host={self.host!r}: 'torch', 'table' or 'none' wanted")
-        if self.plan_kind not in ("best", "untiled", "tiled", "deferred", "carried"):
-            raise OptionError(
-                f"plan_kind={self.plan_kind!r}: 'best', 'untiled', 'tiled', 'deferred' or 'carried' wanted"
-            )
+        if self.plan_kind not in ("best", "untiled", "tiled", "carried"):
+            raise OptionError(f"plan_kind={self.plan_kind!r}: 'best', 'untiled', 'tiled' or 'carried' wanted")
         if self.weights not in ("checked", "sampled", "versions"):
             raise OptionError(f"weights={self.weights!r}: 'checked', 'sampled' or 'versions' wanted")
 

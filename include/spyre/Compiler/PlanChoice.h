@@ -29,8 +29,9 @@ struct ProgramForm {
   bool isL1 = false; ///< it has no layouts yet; else it is L2
 };
 
-/// The other forms of \p program (L1) that are worth planning with tiles.
-std::vector<ProgramForm> makeForms(mlir::ModuleOp program);
+/// \p program (L1) with softmaxes in f32 whose rows are scaled after contractions, for loops over
+/// parts of the rows; nothing if it has none.
+std::optional<ProgramForm> makeCarriedForm(mlir::ModuleOp program);
 
 /// Plans of one program.
 class PlanChoice {

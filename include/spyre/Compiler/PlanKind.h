@@ -26,7 +26,6 @@ enum class PlanKind : uint8_t {
   Best,     ///< the choice is free
   Untiled,  ///< every operation at once
   Tiled,    ///< operations tile by tile
-  Deferred, ///< in addition, rows are scaled after contractions
   Carried,  ///< in addition, loops over rows of softmaxes carry their sums on, in f32
 };
 
@@ -40,7 +39,7 @@ struct PlanTimes {
 } // namespace compiler
 
 template <> struct EnumNames<compiler::PlanKind> {
-  static constexpr std::string_view kNames[] = {"best", "untiled", "tiled", "deferred", "carried"};
+  static constexpr std::string_view kNames[] = {"best", "untiled", "tiled", "carried"};
 };
 
 } // namespace spyre

@@ -33,6 +33,7 @@
 #include "spyre/Layout/TensorLayout.h"
 #include "spyre/Planning/WorkDivision.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -95,6 +96,9 @@ struct TilingProblem {
   bool prefersCarried = false;
 };
 
+/// Cores share tiles along so many classes at most.
+inline constexpr size_t kMostShares = 2;
+
 /// An operation of a nest.
 struct NestOp {
   /// It stands in the first so many loops.
@@ -106,7 +110,7 @@ struct NestOp {
   /// Work slices of each dim; empty: it is divided by itself.
   Splits splits;
   /// For each of Nest::shares the dim that cores share, if it has one.
-  std::vector<std::optional<unsigned>> shareDims;
+  std::array<std::optional<unsigned>, kMostShares> shareDims;
   /// A bit for each of Nest::shares: all of its slices do the same, each for itself.
   unsigned copied = 0;
 };
@@ -122,7 +126,7 @@ struct NestTile {
   /// A bit for each of Nest::shares: each of its slices has a copy.
   unsigned copied = 0;
   /// For each of Nest::shares the logical dim that cores share, if it has one.
-  std::vector<std::optional<unsigned>> shareDims;
+  std::array<std::optional<unsigned>, kMostShares> shareDims;
   bool isLoaded = false; ///< copied in before it is used
   bool isStored = false; ///< copied out after it is written, for readers beyond the nest
 };

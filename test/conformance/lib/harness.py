@@ -226,7 +226,7 @@ def parser(prog, description, example, paths_help=None):
     result.add_argument(
         "--device", metavar="NAME|FILE", help="device to compile for and run on (a variant's name or its description)"
     )
-    result.add_argument("--plan-kind", metavar="KIND", help="untiled, tiled, deferred or carried: a plan of that kind")
+    result.add_argument("--plan-kind", metavar="KIND", help="untiled, tiled or carried: a plan of that kind")
     result.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, metavar="N", help="cases at a time")
     result.add_argument(
         "--timeout", type=float, default=300, metavar="S", help="seconds a process may take (default 300)"
