@@ -53,18 +53,21 @@ static bool isDividedByHand(ModuleOp module) {
       .wasInterrupted();
 }
 
-/// True if \p module has exponentials of rows less their largest number.
-static bool hasSoftmax(ModuleOp module) {
+/// True if \p module has exponentials of rows less their largest number, or products of what
+/// products make.
+static bool mayCarry(ModuleOp module) {
   bool hasLargest = false, hasExponentials = false;
+  unsigned numProducts = 0;
   module.walk([&](mlir::spyre::DeviceOpInterface op) {
     hasLargest |= op.getInfo().combiner == Combiner::Maximum;
     hasExponentials |= op.getInfo().shiftLaw == ShiftLaw::ScaleByExp;
+    numProducts += op.getInfo().category == OpCategory::Batchmatmul;
   });
-  return hasLargest && hasExponentials;
+  return (hasLargest && hasExponentials) || numProducts > 1;
 }
 
 std::optional<ProgramForm> makeCarriedForm(ModuleOp program) {
-  if (!hasSoftmax(program))
+  if (!mayCarry(program))
     return std::nullopt;
   ProgramForm form{program.clone(), PlanKind::Carried, /*isL1=*/true};
   PassManager pm(program.getContext());

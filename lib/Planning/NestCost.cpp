@@ -443,6 +443,8 @@ void Facts::computeUntiled() {
     for (size_t i = 0; i < op.operands.size(); ++i)
       inLX |= uint64_t(isResident[op.operands[i].value]) << i;
     double ns = op.division ? getCostInNs(number, {}, op.splits, inLX, /*reachesAll=*/false) : 0;
+    for (unsigned i = 0; i < op.operands.size(); ++i)
+      ns += inLX >> i & 1 ? 0 : getTrafficInNs(getBytes({number, i}));
     untiledInNs.push_back(untiledInNs.back() + (ns == kIllegal ? 0 : ns));
     numImpossible.push_back(numImpossible.back() + (ns == kIllegal));
   }
@@ -542,7 +544,7 @@ double Run::evaluate(Candidate candidate, Nest &nest, bool &allFit) {
       for (unsigned i = 0; i < entry.tile.depth; ++i)
         if (!entry.tile.dims[i])
           bytes *= double(nest.numTrips[i]);
-      ns += bytes / facts.problem.memoryInBytesPerNs;
+      ns += bytes / facts.problem.memoryInBytesPerNs + facts.getTrafficInNs(bytes);
     }
     // A whole value keeps its buffer.
     if (entry.tile.depth > 0 || entry.tile.isLoaded || entry.tile.isStored || entry.tile.copied)
@@ -568,6 +570,22 @@ double Run::evaluate(Candidate candidate, Nest &nest, bool &allFit) {
     ns += facts.getCostInNs(number, tiles, op.splits, inLX,
                             /*reachesAll=*/candidate.loops.empty()) *
           double(nest.getNumRuns(op.depth));
+    // What a loop does not move along is read again in each iteration.
+    for (unsigned i = 0; i < operands.size(); ++i) {
+      if (inLX >> i & 1)
+        continue;
+      double bytes = facts.getBytes({number, i});
+      for (unsigned loop = 0; loop < op.depth; ++loop) {
+        const auto &results = operands[i].map.results;
+        bool isMoved =
+            op.dims[loop] &&
+            std::any_of(results.begin(), results.end(), [&](const layout::IndexExpr &expr) {
+              return layout::dependsOn(expr, *op.dims[loop]);
+            });
+        bytes *= isMoved ? 1 : double(nest.numTrips[loop]);
+      }
+      ns += facts.getTrafficInNs(bytes);
+    }
   }
   return ns;
 }

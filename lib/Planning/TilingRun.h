@@ -29,6 +29,8 @@ namespace spyre::planning::tiling {
 
 /// A longer run is not looked at: what it would save, its parts save.
 inline constexpr unsigned kMaxRun = 512;
+/// Of the time that traffic takes, hidden or not, what counts in addition.
+inline constexpr double kShareOfTraffic = 0.01;
 /// Longer runs are tiled by one loop and shared along one dim.
 inline constexpr unsigned kMostOfTwoLoops = 32;
 
@@ -131,6 +133,12 @@ struct Facts {
   }
   const layout::IndexMap &getMap(Use use) const {
     return problem.ops[use.op].operands[use.operand].map;
+  }
+
+  /// What \p bytes of traffic count beside the time: of plans that take about the same, that
+  /// which moves less.
+  double getTrafficInNs(double bytes) const {
+    return kShareOfTraffic * bytes / problem.memoryInBytesPerNs;
   }
 
   /// Bytes that an operand touches, whole dims of a part.

@@ -33,7 +33,7 @@ static constexpr int64_t kMostTiles = 1 << 16;
 /// Numbers of tiles of each of two loops that are tried.
 static constexpr size_t kMostCounts = 7;
 /// Runs from one operation on that are tried with two loops.
-static constexpr size_t kMostOfRuns = 4;
+static constexpr size_t kMostOfRuns = 6;
 /// What must be carried on counts like so many operations that are not possible else.
 static constexpr unsigned kMustCarry = 1u << 20;
 /// A nest has to be better than the same operations untiled by this factor: rates are rough.

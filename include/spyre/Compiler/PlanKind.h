@@ -23,10 +23,10 @@ namespace spyre {
 namespace compiler {
 
 enum class PlanKind : uint8_t {
-  Best,     ///< the choice is free
-  Untiled,  ///< every operation at once
-  Tiled,    ///< operations tile by tile
-  Carried,  ///< in addition, loops over rows of softmaxes carry their sums on, in f32
+  Best,    ///< the choice is free
+  Untiled, ///< every operation at once
+  Tiled,   ///< operations tile by tile
+  Carried, ///< in addition, loops over rows of softmaxes carry their sums on, in f32
 };
 
 /// The plans of a part of a program that were compared, and which was taken.

@@ -82,3 +82,21 @@ func.func @main(%x: !x) -> !r {
   %o = spyre.add (d0 = 64, d1 = 1) ins(%m[d0, 0], %g[d0, 0]) -> [d0, d1] : !r, !r -> !r
   return %o : !r
 }
+
+// -----
+
+// Two products and what lies between them: the second adds up what a loop over the hidden dim makes.
+// IN: x = normal(256, 128) / 4
+// IN: a = normal(128, 2048) / 8
+// IN: b = normal(2048)
+// IN: c = normal(2048, 128) / 32
+// OUT within 2**-6: np.maximum(x @ a + b, 0) @ c
+!x = tensor<256x128xf16>
+!h = tensor<256x2048xf16>
+func.func @main(%x: !x, %a: tensor<128x2048xf16>, %b: tensor<2048xf16>, %c: tensor<2048x128xf16>) -> !x {
+  %0 = spyre.batchmatmul (d0 = 256, d1 = 2048, d2 = 128) ins(%x[d0, d2], %a[d2, d1]) -> [d0, d1] : !x, tensor<128x2048xf16> -> !h
+  %1 = spyre.add (d0 = 256, d1 = 2048) ins(%0[d0, d1], %b[d1]) -> [d0, d1] : !h, tensor<2048xf16> -> !h
+  %2 = spyre.relufwd (d0 = 256, d1 = 2048) ins(%1[d0, d1]) -> [d0, d1] : !h -> !h
+  %3 = spyre.batchmatmul (d0 = 256, d1 = 128, d2 = 2048) ins(%2[d0, d2], %c[d2, d1]) -> [d0, d1] : !h, tensor<2048x128xf16> -> !x
+  return %3 : !x
+}

@@ -108,3 +108,29 @@ func.func @others(%s: !s, %a: !r, %b: !r) {
   spyre.identity (d0 = 64) ins(%k[d0, 0]) outs(%b[d0, 0]) : !r -> !r
   return
 }
+
+// -----
+
+!x = !spyre.buffer<64x128xf16, #spyre.layout<[2, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+!a = !spyre.buffer<128x512xf16, #spyre.layout<[8, 128, 64], order [0, 1], SEN169_FP16>, hbm>
+!c = !spyre.buffer<512x128xf16, #spyre.layout<[2, 512, 64], order [0, 1], SEN169_FP16>, hbm>
+!h = !spyre.buffer<64x512xf16, #spyre.layout<[8, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+// The second of two products adds up its parts in f32; the first has nothing to add up.
+// CHECK-LABEL: func.func @products
+// CHECK: spyre.batchmatmul
+// CHECK-NOT: spyre.carried
+// CHECK: spyre.identity (d0 = 64, d1 = 128) ins(%arg{{[0-9]+}}[]) outs(%[[SUM:.*]][d0, d1])
+// CHECK-NEXT: spyre.batchmatmul {{.*}} outs(%[[PART:.*]][d0, d1]) {spyre.carried = 0 : i64}
+// CHECK-NEXT: spyre.dl16tofp32 {{.*}} ins(%[[PART]][d0, d1]) outs(%[[WIDE:.*]][d0, d1]) {spyre.carried = 0 : i64}
+// CHECK-NEXT: spyre.add {{.*}} ins(%[[SUM]][d0, d1], %[[WIDE]][d0, d1]) outs(%[[SUM]][d0, d1]) {spyre.carried = 0 : i64}
+// CHECK-NEXT: spyre.fp32todl16 {{.*}} ins(%[[SUM]][d0, d1]) outs(%[[OUT:.*]][d0, d1]) :
+func.func @products(%x: !x, %a: !a, %c: !c, %o: !x) {
+  %p = spyre.alloc : !h
+  spyre.batchmatmul (d0 = 64, d1 = 512, d2 = 128) ins(%x[d0, d2], %a[d2, d1]) outs(%p[d0, d1]) : !x, !a -> !h
+  %g = spyre.alloc : !h
+  spyre.relufwd (d0 = 64, d1 = 512) ins(%p[d0, d1]) outs(%g[d0, d1]) : !h -> !h
+  %q = spyre.alloc : !x
+  spyre.batchmatmul (d0 = 64, d1 = 128, d2 = 512) ins(%g[d0, d2], %c[d2, d1]) outs(%q[d0, d1]) : !h, !c -> !x
+  spyre.neg (d0 = 64, d1 = 128) ins(%q[d0, d1]) outs(%o[d0, d1]) : !x -> !x
+  return
+}

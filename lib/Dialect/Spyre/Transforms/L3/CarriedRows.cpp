@@ -183,11 +183,17 @@ CarriedRows::State CarriedRows::transfer(DeviceOpInterface op) {
     return final;
   if (from.kind == Kind::Row)
     return transferRow(op, *operand, from, dim);
+  const ::spyre::OpFuncInfo &info = op.getInfo();
+  if (!dim || !isPrivate(op.getDestination()))
+    return final;
+  if (from.kind == Kind::Scaled && !isElementwise(op)) {
+    addSum(op, *operand, from, *dim);
+    return final;
+  }
   auto rows = follow(op, *operand, from.rows);
-  if (!dim || !rows || !isPrivate(op.getDestination()))
+  if (!rows)
     return final;
   State to{from.kind, *rows, from.chain};
-  const ::spyre::OpFuncInfo &info = op.getInfo();
   const bool isCast = info.stickRule == ::spyre::StickRule::Cast;
   const bool scalesFirst = info.scaleLaw == ::spyre::ScaleLaw::Each ||
                            (info.scaleLaw == ::spyre::ScaleLaw::First && *operand == 0);
@@ -208,24 +214,56 @@ CarriedRows::State CarriedRows::transfer(DeviceOpInterface op) {
     to.chain.emplace_back(op, *operand);
     return to;
   }
-  if (isElementwise(op))
-    return isCast || scalesFirst ? to : final;
-  // A sum over the row, and over nothing else.
-  if (info.combiner != ::spyre::Combiner::Add ||
-      getReducedDims(op) != SmallVector<unsigned>{*dim} || dependsOn(op.getOutputMap(), *dim) ||
-      !(isMatmul(op) || scalesFirst))
-    return final;
-  sums.push_back({op, op.getDestination(), to});
-  return final;
+  return isCast || scalesFirst ? to : final;
 }
 
-DeviceOpInterface CarriedRows::getOnlyCast(Value sum) {
-  ArrayRef<DeviceOpInterface> users = readers[sum];
+CarriedRows::Space CarriedRows::getSpace(DeviceOpInterface op, SmallVectorImpl<AffineExpr> &dims) {
+  MLIRContext *context = op->getContext();
+  llvm::SmallBitVector written = getUsedDims(op.getOutputMap());
+  Space space;
+  for (auto [d, extent] : llvm::enumerate(op.getExtents())) {
+    dims.push_back(written[d] ? getAffineDimExpr(space.extents.size(), context)
+                              : getAffineConstantExpr(0, context));
+    if (!written[d])
+      continue;
+    space.extents.push_back(extent);
+    if (!op.getSplits().empty())
+      space.splits.push_back(op.getSplits()[d]);
+  }
+  space.place = op.getOutputMap().replaceDimsAndSymbols(dims, {}, space.extents.size(), 0);
+  return space;
+}
+
+void CarriedRows::addSum(DeviceOpInterface op, unsigned operand, const State &from, unsigned dim) {
+  const ::spyre::OpFuncInfo &info = op.getInfo();
+  const bool isLinear = isMatmul(op) || info.scaleLaw == ::spyre::ScaleLaw::Each ||
+                        info.scaleLaw == ::spyre::ScaleLaw::First;
+  // Over the row, and over nothing else.
+  if (info.combiner != ::spyre::Combiner::Add || !isLinear ||
+      getReducedDims(op) != SmallVector<unsigned>{dim} || dependsOn(op.getOutputMap(), dim))
+    return;
+  SmallVector<AffineExpr> dims, results;
+  Space space = getSpace(op, dims);
+  for (std::optional<unsigned> row : from.rows) {
+    std::optional<unsigned> at =
+        row ? getPlainDim(op.getInputMap(operand).getResult(*row)) : std::nullopt;
+    if (row && (!at || *at == dim))
+      return;
+    results.push_back(row ? dims[*at] : getAffineConstantExpr(0, op->getContext()));
+  }
+  AffineMap atRow = AffineMap::get(space.extents.size(), 0, results, op->getContext());
+  sums.push_back({op, op.getDestination(), from, std::move(space), atRow});
+}
+
+DeviceOpInterface CarriedRows::getOnlyCast(const Sum &sum) {
+  ArrayRef<DeviceOpInterface> users = readers[sum.buffer];
   if (users.size() != 1)
     return {};
   DeviceOpInterface op = users.front();
   bool isCast = op.getInfo().stickRule == ::spyre::StickRule::Cast && isF32(op.getDestination()) &&
-                op.getInputMap(0) == op.getOutputMap() && isPrivate(op.getDestination());
+                op.getExtents() == ArrayRef(sum.space.extents) &&
+                op.getInputMap(0) == sum.space.place && op.getOutputMap() == sum.space.place &&
+                isPrivate(op.getDestination());
   return isCast ? op : DeviceOpInterface();
 }
 
@@ -236,12 +274,13 @@ bool CarriedRows::chooseSums() {
     if (isF32(sum.buffer))
       continue;
     // Carried in f32: 16 bits would round each part's sum.
-    DeviceOpInterface cast = getOnlyCast(sum.buffer);
+    DeviceOpInterface cast = getOnlyCast(sum);
     if (!cast)
       return false;
     members.push_back(sum.writer);
     sum.writer = cast;
     sum.buffer = cast.getDestination();
+    sum.space.splits.assign(cast.getSplits().begin(), cast.getSplits().end());
   }
   return !sums.empty();
 }
@@ -264,8 +303,10 @@ void CarriedRows::addExactReductions() {
       return llvm::is_contained(members, reader) || llvm::is_contained(rowOps, reader);
     });
     if (isClear && dim && isCombined && !isReadInside &&
-        getReducedDims(op) == SmallVector<unsigned>{*dim})
-      sums.push_back({op, result, State()});
+        getReducedDims(op) == SmallVector<unsigned>{*dim}) {
+      SmallVector<AffineExpr> dims;
+      sums.push_back({op, result, State(), getSpace(op, dims), AffineMap()});
+    }
   }
 }
 

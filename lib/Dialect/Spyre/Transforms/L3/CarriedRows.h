@@ -15,9 +15,11 @@
 
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AffineExpr.h"
 
 #include <optional>
+#include <vector>
 
 namespace mlir::spyre {
 
@@ -26,6 +28,13 @@ inline std::optional<unsigned> getPlainDim(AffineExpr expr) {
   auto dim = dyn_cast<AffineDimExpr>(expr);
   return dim ? std::optional(dim.getPosition()) : std::nullopt;
 }
+
+/// The argument of \p func that is the number \p value, of type \p element; made if there is none.
+Value getConstantArgument(func::FuncOp func, double value, Type element, Location loc);
+
+/// Makes \p product one that adds up parts, of group \p number; false, and nothing is changed, if
+/// its first factor is no product's, element by element.
+bool carryProduct(func::FuncOp func, DeviceOpInterface product, int64_t number);
 
 class CarriedRows {
 public:
@@ -48,12 +57,23 @@ public:
     SmallVector<std::pair<DeviceOpInterface, unsigned>> chain;
   };
 
+  /// The points at which an operation writes: its dims without those that it reduces.
+  struct Space {
+    SmallVector<int64_t> extents;
+    SmallVector<int64_t> splits; ///< work slices, or empty
+    AffineMap place;             ///< where each is written
+  };
+  /// The space of \p op. \p dims receives what each of its dims is in the space, 0 where nothing.
+  static Space getSpace(DeviceOpInterface op, SmallVectorImpl<AffineExpr> &dims);
+
   /// A number of the row that is carried, and who writes it: a sum of what is scaled, or a
   /// reduction of something exact.
   struct Sum {
     DeviceOpInterface writer;
     Value buffer;
-    State state; ///< of what is summed up, its rows those of the sum
+    State state;     ///< of what is summed up
+    Space space;     ///< where the writer writes
+    AffineMap atRow; ///< from the space to the numbers of rows; null if it depends on none
   };
 
   explicit CarriedRows(DeviceOpInterface largest) : largest(largest) {}
@@ -74,7 +94,7 @@ public:
   /// In order: what computes numbers of rows that shifts need; what is shifted, scaled and
   /// summed up; what reads any of it once the row is at its end.
   SmallVector<DeviceOpInterface> rowOps, members, finals;
-  SmallVector<Sum> sums;
+  std::vector<Sum> sums;
 
 private:
   bool findRow();
@@ -83,14 +103,16 @@ private:
   /// The dim of \p op along the row; nothing if it has none. \p isClear: false if it is mixed.
   std::optional<unsigned> getAlong(DeviceOpInterface op, bool &isClear);
   State transfer(DeviceOpInterface op);
+  /// Notes that \p op sums up its \p operand, which is \p from, along \p dim, if it does no more.
+  void addSum(DeviceOpInterface op, unsigned operand, const State &from, unsigned dim);
   State transferRow(DeviceOpInterface op, unsigned operand, const State &from,
                     std::optional<unsigned> along);
   /// The coordinates of \p op's result that \p rows of its operand \p operand become.
   std::optional<SmallVector<std::optional<unsigned>>>
   follow(DeviceOpInterface op, unsigned operand, ArrayRef<std::optional<unsigned>> rows);
   bool isPrivate(Value buffer);
-  /// The only cast to f32 that reads \p sum; null if others read it.
-  DeviceOpInterface getOnlyCast(Value sum);
+  /// The only reader of \p sum, if it casts each point to f32 where it is; else null.
+  DeviceOpInterface getOnlyCast(const Sum &sum);
   bool chooseSums();
   /// Adds reductions along the row that depend on no other.
   void addExactReductions();

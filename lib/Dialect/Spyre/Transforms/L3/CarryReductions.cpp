@@ -59,6 +59,7 @@ private:
   using Kind = CarriedRows::Kind;
   using State = CarriedRows::State;
   using Sum = CarriedRows::Sum;
+  using Space = CarriedRows::Space;
 
   void build();
   void buildLargest();
@@ -66,31 +67,29 @@ private:
   Value buildChange(const State &state);
   void buildSum(const Sum &sum);
   /// Fills \p whole, and combines it with \p part here.
-  void combine(Location loc, ::spyre::Combiner combiner, Value whole, Value part,
-               ArrayRef<int64_t> splits);
+  void combine(const Space &space, Location loc, ::spyre::Combiner combiner, Value whole,
+               Value part);
   /// Computes again what \p op reads of values that go on with the row.
   void recompute(DeviceOpInterface op);
   Value getRecomputed(Value value, DeviceOpInterface before);
 
-  Value getConstant(double value, Type element);
   Value allocLike(Value buffer, Location loc) {
     return AllocOp::create(builder, loc, cast<BufferType>(buffer.getType()), PlacementAttr(),
                            DistributionAttr());
   }
-  /// \p opFunc on \p inputs for all elements of \p output; \p maps null: the same place.
-  DeviceOpInterface buildOn(Location loc, OpFunc opFunc, ArrayRef<Value> inputs,
-                            ArrayRef<AffineMap> maps, Value output, ArrayRef<int64_t> splits,
+  /// \p opFunc on \p inputs for all points of \p space; \p maps null: where it writes.
+  DeviceOpInterface buildOn(const Space &space, Location loc, OpFunc opFunc, ArrayRef<Value> inputs,
+                            ArrayRef<AffineMap> maps, Value output,
                             ArrayRef<NamedAttribute> constants = {});
-  void fill(Value buffer, double value, ArrayRef<int64_t> splits);
-  /// The map of all elements of \p buffer, and the extents of its iteration space.
-  AffineMap getPlace(Value buffer, SmallVectorImpl<int64_t> &extents);
-  /// The work slices of the coordinates that \p writer writes.
-  SmallVector<int64_t> getSlices(DeviceOpInterface writer);
+  /// The map of a number that is the same for all points of \p space.
+  AffineMap getScalarMap(const Space &space);
+  void fill(const Space &space, Value buffer, double value);
   void mark(DeviceOpInterface op) { op->setAttr(kCarriedAttr, builder.getI64IntegerAttr(number)); }
 
   func::FuncOp func;
   CarriedRows rows;
   DeviceOpInterface largest;
+  Space rowSpace; ///< where the largest numbers are written
   int64_t number;
   OpBuilder builder;
 
@@ -118,11 +117,20 @@ struct CarryReductionsPass : mlir::spyre::impl::SpyreCarryReductionsBase<CarryRe
     int64_t number = 0;
     for (DeviceOpInterface op : starts)
       number += ReductionCarrier(func, op, number).run();
+    SmallVector<DeviceOpInterface> products;
+    func.walk([&](DeviceOpInterface op) {
+      if (isMatmul(op))
+        products.push_back(op);
+    });
+    for (DeviceOpInterface op : products)
+      number += carryProduct(func, op, number);
   }
 };
 } // namespace
 
-Value ReductionCarrier::getConstant(double value, Type element) {
+Value mlir::spyre::getConstantArgument(func::FuncOp func, double value, Type element,
+                                       Location loc) {
+  Builder builder(func.getContext());
   FloatAttr number = builder.getF64FloatAttr(value);
   for (BlockArgument argument : func.getArguments()) {
     auto type = dyn_cast<BufferType>(argument.getType());
@@ -140,73 +148,52 @@ Value ReductionCarrier::getConstant(double value, Type element) {
   SmallVector<NamedAttribute> attributes{
       builder.getNamedAttr(kRoleAttr, builder.getStringAttr("constant")),
       builder.getNamedAttr(kValueAttr, number)};
-  (void)func.insertArgument(index, type, builder.getDictionaryAttr(attributes), largest->getLoc());
+  (void)func.insertArgument(index, type, builder.getDictionaryAttr(attributes), loc);
   return func.getArgument(index);
 }
 
-AffineMap ReductionCarrier::getPlace(Value buffer, SmallVectorImpl<int64_t> &extents) {
-  SmallVector<AffineExpr> results;
-  for (int64_t size : getShape(buffer)) {
-    results.push_back(size == 1 ? builder.getAffineConstantExpr(0)
-                                : builder.getAffineDimExpr(extents.size()));
-    if (size != 1)
-      extents.push_back(size);
-  }
-  return AffineMap::get(extents.size(), 0, results, builder.getContext());
-}
-
-SmallVector<int64_t> ReductionCarrier::getSlices(DeviceOpInterface writer) {
-  SmallVector<int64_t> slices;
-  for (auto [size, expr] :
-       llvm::zip_equal(getShape(writer.getDestination()), writer.getOutputMap().getResults())) {
-    if (size == 1)
-      continue;
-    std::optional<unsigned> dim = getPlainDim(expr);
-    slices.push_back(dim && *dim < writer.getSplits().size() ? writer.getSplits()[*dim] : 1);
-  }
-  return slices;
-}
-
-DeviceOpInterface ReductionCarrier::buildOn(Location loc, OpFunc opFunc, ArrayRef<Value> inputs,
-                                            ArrayRef<AffineMap> maps, Value output,
-                                            ArrayRef<int64_t> splits,
-                                            ArrayRef<NamedAttribute> constants) {
+DeviceOpInterface ReductionCarrier::buildOn(const Space &space, Location loc, OpFunc opFunc,
+                                            ArrayRef<Value> inputs, ArrayRef<AffineMap> maps,
+                                            Value output, ArrayRef<NamedAttribute> constants) {
   DeviceOpSpec spec;
   spec.opFunc = opFunc;
   spec.inputs.assign(inputs.begin(), inputs.end());
   spec.output = output;
-  AffineMap place = getPlace(output, spec.extents);
+  spec.extents = space.extents;
   for (AffineMap map : maps)
-    spec.maps.push_back(map ? map : place);
-  spec.maps.push_back(place);
-  if (splits.size() == spec.extents.size())
-    spec.splits.assign(splits.begin(), splits.end());
+    spec.maps.push_back(map ? map : space.place);
+  spec.maps.push_back(space.place);
+  spec.splits = space.splits;
   spec.constants.assign(constants.begin(), constants.end());
   return buildDeviceOp(builder, loc, spec);
 }
 
-void ReductionCarrier::fill(Value buffer, double value, ArrayRef<int64_t> splits) {
+AffineMap ReductionCarrier::getScalarMap(const Space &space) {
+  return AffineMap::get(space.extents.size(), 0, builder.getContext());
+}
+
+void ReductionCarrier::fill(const Space &space, Value buffer, double value) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(rows.begin);
   buffer.getDefiningOp()->moveBefore(rows.begin);
-  SmallVector<int64_t> extents;
-  unsigned numDims = getPlace(buffer, extents).getNumDims();
-  buildOn(largest->getLoc(), OpFunc::Identity, {getConstant(value, getElementType(buffer))},
-          {AffineMap::get(numDims, 0, builder.getContext())}, buffer, splits);
+  buildOn(space, largest->getLoc(), OpFunc::Identity,
+          {getConstantArgument(func, value, getElementType(buffer), largest->getLoc())},
+          {getScalarMap(space)}, buffer);
 }
 
 void ReductionCarrier::buildLargest() {
   Location loc = largest->getLoc();
   Value now = newLargest = largest.getDestination();
-  SmallVector<int64_t> splits = getSlices(largest);
+  SmallVector<AffineExpr> dims;
+  rowSpace = CarriedRows::getSpace(largest, dims);
   builder.setInsertionPoint(largest);
   oldLargest = allocLike(now, loc);
   Value part = allocLike(now, loc);
-  fill(oldLargest, std::numeric_limits<float>::lowest(), splits);
+  fill(rowSpace, oldLargest, std::numeric_limits<float>::lowest());
   largest->replaceUsesOfWith(now, part);
   builder.setInsertionPointAfter(largest);
   firstUpdate =
-      buildOn(loc, OpFunc::Maximum, {oldLargest, part}, {AffineMap(), AffineMap()}, now, splits);
+      buildOn(rowSpace, loc, OpFunc::Maximum, {oldLargest, part}, {AffineMap(), AffineMap()}, now);
   mark(cast<DeviceOpInterface>(firstUpdate));
   // The same numbers of the parts before.
   oldRows[now] = oldLargest;
@@ -226,7 +213,6 @@ Value ReductionCarrier::buildChange(const State &state) {
   Value &known = changes[state.chain.back().first];
   if (known)
     return known;
-  SmallVector<int64_t> splits = getSlices(largest);
   Value current;
   for (auto [op, operand] : state.chain) {
     DeviceOpSpec spec = DeviceOpSpec::of(op);
@@ -237,22 +223,21 @@ Value ReductionCarrier::buildChange(const State &state) {
       inputs[1 - operand] = oldRows.at(row);
       current = row;
     } else {
-      SmallVector<int64_t> extents;
-      unsigned numDims = getPlace(current, extents).getNumDims();
       for (auto [i, map] : llvm::enumerate(maps))
         if (i != operand) // a scalar
-          map = AffineMap::get(numDims, 0, spec.maps[i].getResults(), builder.getContext());
+          map = AffineMap::get(rowSpace.extents.size(), 0, spec.maps[i].getResults(),
+                               builder.getContext());
       inputs[operand] = current;
     }
     Value next = allocLike(current, op->getLoc());
-    mark(buildOn(op->getLoc(), spec.opFunc, inputs, maps, next, splits, spec.constants));
+    mark(buildOn(rowSpace, op->getLoc(), spec.opFunc, inputs, maps, next, spec.constants));
     current = next;
   }
   return known = current;
 }
 
-void ReductionCarrier::combine(Location loc, ::spyre::Combiner combiner, Value whole, Value part,
-                               ArrayRef<int64_t> splits) {
+void ReductionCarrier::combine(const Space &space, Location loc, ::spyre::Combiner combiner,
+                               Value whole, Value part) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double neutral = 0;
   OpFunc opFunc = OpFunc::Add;
@@ -263,35 +248,24 @@ void ReductionCarrier::combine(Location loc, ::spyre::Combiner combiner, Value w
     neutral = kInfinity;
     opFunc = OpFunc::Minimum;
   }
-  fill(whole, neutral, splits);
-  mark(buildOn(loc, opFunc, {whole, part}, {AffineMap(), AffineMap()}, whole, splits));
+  fill(space, whole, neutral);
+  mark(buildOn(space, loc, opFunc, {whole, part}, {AffineMap(), AffineMap()}, whole));
 }
 
 void ReductionCarrier::buildSum(const Sum &sum) {
   Location loc = sum.writer->getLoc();
-  SmallVector<int64_t> splits = getSlices(sum.writer);
-  builder.setInsertionPoint(sum.writer);
+  DeviceOpInterface writer = sum.writer;
+  builder.setInsertionPoint(writer);
   Value part = allocLike(sum.buffer, loc);
-  sum.writer->replaceUsesOfWith(sum.buffer, part);
-  if (sum.state.kind != Kind::Scaled) {
-    builder.setInsertionPointAfter(sum.writer);
-    combine(loc, ::spyre::getOpFuncInfo(DeviceOpInterface(sum.writer).getOpFunc()).combiner,
-            sum.buffer, part, splits);
-    return;
-  }
-  fill(sum.buffer, 0, splits);
-  builder.setInsertionPointAfter(sum.writer);
-  // The change, at the row of each element.
-  SmallVector<int64_t> extents;
-  AffineMap place = getPlace(sum.buffer, extents);
-  SmallVector<AffineExpr> results;
-  for (std::optional<unsigned> row : sum.state.rows)
-    results.push_back(row ? place.getResult(*row) : builder.getAffineConstantExpr(0));
-  AffineMap atRow = AffineMap::get(place.getNumDims(), 0, results, builder.getContext());
-  mark(buildOn(loc, OpFunc::Mul, {sum.buffer, changes.at(sum.state.chain.back().first)},
-               {AffineMap(), atRow}, sum.buffer, splits));
-  mark(buildOn(loc, OpFunc::Add, {sum.buffer, part}, {AffineMap(), AffineMap()}, sum.buffer,
-               splits));
+  writer->replaceUsesOfWith(sum.buffer, part);
+  builder.setInsertionPointAfter(writer);
+  // The change, at the row of each point.
+  if (sum.atRow)
+    mark(buildOn(sum.space, loc, OpFunc::Mul,
+                 {sum.buffer, changes.at(sum.state.chain.back().first)}, {AffineMap(), sum.atRow},
+                 sum.buffer));
+  combine(sum.space, loc, sum.atRow ? ::spyre::Combiner::Add : writer.getInfo().combiner,
+          sum.buffer, part);
 }
 
 Value ReductionCarrier::getRecomputed(Value value, DeviceOpInterface before) {
@@ -300,8 +274,8 @@ Value ReductionCarrier::getRecomputed(Value value, DeviceOpInterface before) {
     if (!exactLargest) {
       builder.setInsertionPointAfter(firstUpdate);
       exactLargest = allocLike(newLargest, largest->getLoc());
-      combine(largest->getLoc(), ::spyre::Combiner::Maximum, exactLargest, largest.getDestination(),
-              getSlices(largest));
+      combine(rowSpace, largest->getLoc(), ::spyre::Combiner::Maximum, exactLargest,
+              largest.getDestination());
     }
     return exactLargest;
   }
@@ -353,8 +327,8 @@ void ReductionCarrier::build() {
   for (Sum &sum : rows.sums)
     if (sum.state.kind == Kind::Scaled)
       (void)buildChange(sum.state);
-  mark(buildOn(largest->getLoc(), OpFunc::Identity, {newLargest}, {AffineMap()}, oldLargest,
-               getSlices(largest)));
+  mark(buildOn(rowSpace, largest->getLoc(), OpFunc::Identity, {newLargest}, {AffineMap()},
+               oldLargest));
   for (Sum &sum : rows.sums)
     buildSum(sum);
   for (DeviceOpInterface op : rows.finals)

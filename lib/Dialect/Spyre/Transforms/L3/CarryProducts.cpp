@@ -1,0 +1,137 @@
+//===- CarryProducts.cpp - Products whose sums go on from part to part ------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A product of what another product makes, element by element (the two of an MLP): a loop over
+// the dim between them needs neither what lies between nor the weights as a whole, if the second
+// adds up its parts. They are added in f32.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CarriedRows.h"
+
+#include "spyre/Dialect/Spyre/IR/DeviceOpSpec.h"
+#include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
+#include "spyre/Layout/TensorLayout.h"
+#include "spyre/OpFunc/OpFuncTable.h"
+
+using namespace mlir;
+using namespace mlir::spyre;
+using ::spyre::OpFunc;
+namespace layout = ::spyre::layout;
+
+/// The only operation that writes \p buffer, an unplaced one of the function; else null.
+static DeviceOpInterface getOnlyWriter(Value buffer) {
+  auto alloc = buffer.getDefiningOp<AllocOp>();
+  if (!alloc || alloc.getPlacementAttr())
+    return {};
+  DeviceOpInterface writer;
+  for (Operation *user : buffer.getUsers()) {
+    auto op = dyn_cast<DeviceOpInterface>(user);
+    if (!op)
+      return {};
+    if (op.getDestination() != buffer)
+      continue;
+    if (writer)
+      return {};
+    writer = op;
+  }
+  return writer;
+}
+
+/// True if coordinate \p along of \p buffer is a dim that a product writes, seen through
+/// operations on single elements.
+static bool isMadeByProduct(Value buffer, unsigned along) {
+  SmallVector<std::pair<Value, unsigned>> work{{buffer, along}};
+  llvm::SmallPtrSet<Value, 8> seen;
+  while (!work.empty()) {
+    auto [value, coordinate] = work.pop_back_val();
+    DeviceOpInterface writer = seen.insert(value).second ? getOnlyWriter(value) : nullptr;
+    if (!writer)
+      continue;
+    std::optional<unsigned> dim = getPlainDim(writer.getOutputMap().getResult(coordinate));
+    if (!dim)
+      continue;
+    if (isMatmul(writer))
+      return true;
+    if (isReduction(writer) || isRestickify(writer) || writer.getGather())
+      continue;
+    for (auto [i, input] : llvm::enumerate(writer.getInputs()))
+      for (auto [r, expr] : llvm::enumerate(writer.getInputMap(i).getResults()))
+        if (getPlainDim(expr) == dim)
+          work.emplace_back(input, r);
+  }
+  return false;
+}
+
+/// A type like that of \p buffer with f32 elements; null if casts between them are not of
+/// whole sticks.
+static BufferType getWideType(Value buffer) {
+  auto type = cast<BufferType>(buffer.getType());
+  layout::TensorLayout memory = type.getTensorLayout();
+  std::vector<layout::StickDim> sticks = layout::getStickDims(memory);
+  const int64_t elements = ::spyre::getElementsPerStick(memory.format);
+  if (!memory.paddedShape.empty() || !memory.stick.empty() || sticks.size() != 1 ||
+      memory.shape[sticks.front().dim] % elements)
+    return {};
+  memory.format = ::spyre::DataFormat::IEEE_FP32;
+  MLIRContext *context = type.getContext();
+  return BufferType::get(context, type.getShape(), Float32Type::get(context),
+                         LayoutAttr::get(context, memory), MemorySpace::HBM);
+}
+
+bool mlir::spyre::carryProduct(func::FuncOp func, DeviceOpInterface product, int64_t number) {
+  Value result = product.getDestination();
+  if (product->hasAttr(kCarriedAttr) || !getElementType(result).isF16() ||
+      getOnlyWriter(result) != product)
+    return false;
+  SmallVector<unsigned> reduced;
+  llvm::SmallBitVector written = getUsedDims(product.getOutputMap());
+  for (auto [d, extent] : llvm::enumerate(product.getExtents()))
+    if (!written[d] && extent > 1)
+      reduced.push_back(d);
+  BufferType wide = getWideType(result);
+  if (reduced.size() != 1 || !wide)
+    return false;
+  bool isChained = false;
+  for (auto [r, expr] : llvm::enumerate(product.getInputMap(0).getResults()))
+    isChained |= getPlainDim(expr) == reduced.front() && isMadeByProduct(product.getInputs()[0], r);
+  if (!isChained)
+    return false;
+
+  SmallVector<AffineExpr> dims;
+  CarriedRows::Space space = CarriedRows::getSpace(product, dims);
+  OpBuilder builder(product);
+  Location loc = product->getLoc();
+  auto alloc = [&](BufferType type) -> Value {
+    return AllocOp::create(builder, loc, type, PlacementAttr(), DistributionAttr());
+  };
+  auto build = [&](OpFunc opFunc, ArrayRef<Value> inputs, Value output, bool isCarried) {
+    DeviceOpSpec spec;
+    spec.opFunc = opFunc;
+    spec.inputs.assign(inputs.begin(), inputs.end());
+    spec.output = output;
+    spec.extents = space.extents;
+    spec.maps.assign(inputs.size() + 1, space.place);
+    spec.splits = space.splits;
+    if (opFunc == OpFunc::Identity)
+      spec.maps.front() = AffineMap::get(space.extents.size(), 0, builder.getContext());
+    DeviceOpInterface op = buildDeviceOp(builder, loc, spec);
+    if (isCarried)
+      op->setAttr(kCarriedAttr, builder.getI64IntegerAttr(number));
+  };
+  Value part = alloc(cast<BufferType>(result.getType())), widePart = alloc(wide),
+        sum = alloc(wide);
+  build(OpFunc::Identity, {getConstantArgument(func, 0, builder.getF32Type(), loc)}, sum,
+        /*isCarried=*/false);
+  product->replaceUsesOfWith(result, part);
+  product->setAttr(kCarriedAttr, builder.getI64IntegerAttr(number));
+  builder.setInsertionPointAfter(product);
+  build(OpFunc::Dl16tofp32, {part}, widePart, /*isCarried=*/true);
+  build(OpFunc::Add, {sum, widePart}, sum, /*isCarried=*/true);
+  build(OpFunc::Fp32todl16, {sum}, result, /*isCarried=*/false);
+  return true;
+}
