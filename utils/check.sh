@@ -78,6 +78,10 @@ tier2-O0|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier
 tier2-O2-cores1|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2 --cores 1
 tier2-O3-mock32|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O3 --device mock32
 tier2-carried-mock32|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2 --device mock32 --plan-kind carried
+drawn-tiles|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2 --device mock32 --plan-kind tiled --plan-seed 1
+drawn-carried|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2 --device mock32 --plan-kind carried --plan-seed 2
+drawn-unaligned|quick|summary|"$python" "$conformance/programs.py" "$data/unaligned" --no-host -O2 --device mock32 --plan-kind carried --plan-seed 3
+drawn-failures|long|summary|"$python" "$conformance/programs.py" "$data/failures" --no-host -O2 --device mock32 --plan-kind tiled --plan-seed 4
 ops-O3-mock32|long|summary|"$python" "$conformance/programs.py" "$data/ops/cases.jsonl.gz" --no-host -O3 --device mock32
 failures-O3-mock32|long|summary|"$python" "$conformance/programs.py" "$data/failures" --no-host -O3 --device mock32
 outcomes|long|pytest|$pytest "$conformance/test_outcomes_of_sets.py"

@@ -428,6 +428,7 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
   ::spyre::compiler::LowerOptions lower;
   lower.optLevel = options.optLevel;
   lower.cores = options.cores;
+  lower.tileSeed = options.planSeed;
   mlir::spyre::SpyreVerifyProvenanceOptions provenance;
   provenance.operations = fromTorch;
   auto l1 = [&](OpPassManager &pm) { ::spyre::compiler::buildL1Stage(pm); };

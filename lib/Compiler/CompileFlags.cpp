@@ -48,6 +48,11 @@ spyre::compiler::CompileFlags::CompileFlags(cl::OptionCategory &category)
                cl::desc("best (default): the plan that takes least in the cost model; untiled, "
                         "tiled or carried: one of that kind, to compare them"),
                cl::init("best"), cl::cat(category)),
+      planSeed(
+          "plan-seed",
+          cl::desc("With a plan of kind tiled or carried, for tests: tiles as this number "
+                   "draws them among the legal ones, whatever they take; 0 (default): the best"),
+          cl::init(0), cl::cat(category)),
       dumpStages("dump-stages", cl::desc("Write the program after each stage into this folder"),
                  cl::value_desc("dir"), cl::cat(category)),
       report("report", cl::desc("Write an HTML page about the compiled program"),
@@ -121,7 +126,10 @@ spyre::compiler::makeOptions(const CompileFlagValues &flags) {
   if (!parseWeights(flags.weights, options.weights))
     return "--weights=" + flags.weights +
            ": a list of arguments or ranges is wanted, e.g. in1,in3-in9";
+  if (flags.planSeed < 0)
+    return "--plan-seed=" + std::to_string(flags.planSeed) + ": a number from 0 on is wanted";
   options.planKind = *planKind;
+  options.planSeed = flags.planSeed;
   options.optLevel = flags.optLevel;
   options.cores = flags.cores;
   options.device = flags.device;
@@ -146,9 +154,17 @@ spyre::compiler::CompileFlags::getOptions() const {
   // 0 is what no flag means; asked for, it is no number of cores.
   if (cores.getNumOccurrences() && cores < 1)
     return "--cores=" + std::to_string(cores) + ": at least one core is needed";
-  auto options = makeOptions({optLevel, cores, target, form, device, dumpStages, report, weights,
-                              host, costModel, planKind, pretty, reportSeconds, provenance,
-                              exactArguments, exactResults, movesOnHost});
+  CompileFlagValues values{optLevel,   cores,  target,  form, device,
+                           dumpStages, report, weights, host, costModel};
+  values.planKind = planKind;
+  values.planSeed = planSeed;
+  values.pretty = pretty;
+  values.reportSeconds = reportSeconds;
+  values.provenance = provenance;
+  values.exactArguments = exactArguments;
+  values.exactResults = exactResults;
+  values.movesOnHost = movesOnHost;
+  auto options = makeOptions(values);
   if (auto *made = std::get_if<CompileOptions>(&options)) {
     // MLIR's own flag; its default is true.
     const auto &flags = cl::getRegisteredOptions();

@@ -66,6 +66,7 @@ void buildL3Stage(OpPassManager &pm, const LowerOptions &options, bool hasBuffer
     mlir::spyre::SpyreTileTimeOptions tiles;
     tiles.cores = division.cores;
     tiles.preferCarried = options.preferCarried;
+    tiles.seed = options.tileSeed;
     pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreTileTime(tiles));
     // What tiles leave open.
     division.leaveUndivided = false;

@@ -12,9 +12,12 @@
 #include "spyre/Compiler/PlanChoice.h"
 
 #include "spyre/Compiler/PlanFacts.h"
+#include "spyre/Conversion/SpyreToSuperDSC/SpyreToSuperDSC.h"
+#include "spyre/Dialect/Spyre/IR/ModuleDevice.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 #include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
 #include "spyre/OpFunc/OpFuncTable.h"
+#include "spyre/SuperDSC/DeviceLimits.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
@@ -42,6 +45,23 @@ static double getTimeInNs(ModuleOp module) {
     if (!func.isExternal())
       ns += getModelledTimeInNs(func);
   return ns;
+}
+
+/// True if descriptors can be made of all operations of \p module, which is planned.
+static bool canEmit(ModuleOp module) {
+  FailureOr<::spyre::Device> device = mlir::spyre::getDevice(module);
+  if (failed(device))
+    return false;
+  ScopedDiagnosticHandler silence(module.getContext(), [](Diagnostic &) { return success(); });
+  const ::spyre::sdsc::Limits limits = ::spyre::sdsc::getLimits(*device);
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (func.isExternal())
+      continue;
+    FailureOr<mlir::sdsc::Bundle> bundle = mlir::spyre::emitBundle(func, {});
+    if (failed(bundle) || failed(mlir::sdsc::verifyBundle(*bundle, limits)))
+      return false;
+  }
+  return true;
 }
 
 /// True if work slices are written on an operation of \p module.
@@ -104,14 +124,23 @@ void PlanChoice::consider(ProgramForm form) {
   if (form.isL1)
     buildL2Stage(pm, tiling);
   buildL3Stage(pm, tiling);
-  ScopedDiagnosticHandler silence(module.getContext(), [](Diagnostic &) { return success(); });
-  if (failed(pm.run(module)))
+  // A drawn plan is one that must be possible.
+  const bool isDrawn = tiling.tileSeed != 0;
+  ScopedDiagnosticHandler silence(module.getContext(),
+                                  [&](Diagnostic &) { return success(!isDrawn); });
+  if (failed(pm.run(module))) {
+    isPlanned &= !isDrawn;
     return;
+  }
   const double ns = getTimeInNs(module);
-  times.ns.emplace_back(form.kind, ns);
-  isWanted = wanted == form.kind;
-  if (isPlanned && !isWanted && ns >= bestInNs)
+  // Not every plan has a descriptor for each operation: with tiles a few need more dims.
+  const bool isBetter = !isPlanned || wanted == form.kind || ns < bestInNs;
+  if (isBetter && !canEmit(module))
     return;
+  times.ns.emplace_back(form.kind, ns);
+  if (!isBetter)
+    return;
+  isWanted = wanted == form.kind;
   isPlanned = true;
   bestInNs = ns;
   times.kind = form.kind;

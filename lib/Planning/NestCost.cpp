@@ -13,9 +13,14 @@
 
 #include "TilingRun.h"
 
+#include <bit>
+
 namespace spyre::planning::tiling {
 
 static constexpr double kIllegal = std::numeric_limits<double>::infinity();
+/// An operation with dims for copies has at most so many: descriptors have names for seven, and
+/// layouts may take one apart.
+static constexpr size_t kMostDims = 6;
 /// Of the scratchpad, what tiles may take: copies of other operations need some, too.
 static constexpr double kShareOfScratchpad = 0.98;
 
@@ -450,6 +455,17 @@ void Facts::computeUntiled() {
   }
 }
 
+double draw(uint64_t seed, std::initializer_list<uint64_t> parts) {
+  uint64_t state = seed;
+  for (uint64_t part : parts) {
+    state += part + 0x9e3779b97f4a7c15;
+    state = (state ^ state >> 30) * 0xbf58476d1ce4e5b9;
+    state = (state ^ state >> 27) * 0x94d049bb133111eb;
+    state ^= state >> 31;
+  }
+  return double(state >> 11) / double(uint64_t(1) << 53);
+}
+
 bool Run::fitKept(std::vector<Kept> &kept, const Nest &nest,
                   const std::vector<unsigned> &positions) {
   std::vector<unsigned> opAt(positions.size());
@@ -512,12 +528,20 @@ double Run::evaluate(Candidate candidate, Nest &nest, bool &allFit) {
         positions[op] = position++;
   std::vector<Kept> kept = findKept(candidate, nest, positions);
   allFit = fitKept(kept, nest, positions);
+  // Drawn plans leave out some that would fit.
+  if (facts.problem.seed)
+    std::erase_if(kept, [&](const Kept &entry) {
+      return draw(facts.problem.seed, {first, last, entry.place, uint64_t(candidate.loadsFactors),
+                                       uint64_t(nest.getNumTiles())}) < 0.1;
+    });
 
   double ns = 0;
   std::vector<bool> isKept(values.size());
   bool hasCopies = false;
+  std::vector<unsigned> copied(values.size());
   for (const Kept &entry : kept) {
     isKept[entry.place] = true;
+    copied[entry.place] = entry.tile.copied;
     hasCopies |= entry.tile.copied != 0;
   }
   // Without copies it is another candidate; with them nothing goes out that all compute, and
@@ -527,6 +551,11 @@ double Run::evaluate(Candidate candidate, Nest &nest, bool &allFit) {
   for (unsigned number = first; number <= last; ++number) {
     const NestOp &op = nest.ops[number - first];
     const TilingOp &described = facts.problem.ops[number];
+    unsigned slices = op.copied;
+    for (const TilingOperand &operand : described.operands)
+      slices |= copied[places[operand.value]];
+    if (slices && described.units.size() + std::popcount(slices) > kMostDims)
+      return kIllegal;
     if (!op.copied) {
       const int64_t cores = op.splits.empty() ? 1 : getNumCores(op.splits);
       if (candidate.copies && cores > 1 && cores * 2 < getNumCores(described.splits))

@@ -90,6 +90,9 @@ struct Resident {
 /// together, that which saves least first. True: nothing was dropped.
 bool fit(std::vector<Resident> &residents, size_t numPositions, double capacity);
 
+/// A number in 0 .. 1 that \p seed and \p parts draw.
+double draw(uint64_t seed, std::initializer_list<uint64_t> parts);
+
 /// A use of a value by an operation of the run.
 struct Use {
   unsigned op, operand;

@@ -34,6 +34,8 @@ static constexpr int64_t kMostTiles = 1 << 16;
 static constexpr size_t kMostCounts = 7;
 /// Runs from one operation on that are tried with two loops.
 static constexpr size_t kMostOfRuns = 6;
+/// Drawn nests have no more tiles: each takes a while to run.
+static constexpr int64_t kMostDrawnTiles = 64;
 /// What must be carried on counts like so many operations that are not possible else.
 static constexpr unsigned kMustCarry = 1u << 20;
 /// A nest has to be better than the same operations untiled by this factor: rates are rough.
@@ -102,9 +104,18 @@ std::optional<Nest> Run::findBest(unsigned numLoops, Saving least) {
       return false;
     const double limit = best ? best->tiledInNs : mostInNs;
     // No plan of it takes less than all in the scratchpads.
-    if (leastOf >= limit)
+    const uint64_t seed = facts.problem.seed;
+    if (leastOf >= (seed ? std::numeric_limits<double>::infinity() : limit))
       return false;
     double ns = evaluate(candidate, nest, allFit);
+    if (seed && ns < std::numeric_limits<double>::infinity()) {
+      const uint64_t shares = nest.shares.empty() ? 0 : uint64_t(nest.shares.front());
+      ns =
+          untiledInNs * draw(seed, {first, last, nest.numTrips.size(), uint64_t(nest.getNumTiles()),
+                                    shares, uint64_t(candidate.copies), nest.tiles.size()});
+      if (nest.getNumTiles() > kMostDrawnTiles)
+        return true;
+    }
     if (ns < limit) {
       best = nest;
       best->tiledInNs = ns;
@@ -134,7 +145,8 @@ std::optional<Nest> Run::findBest(unsigned numLoops, Saving least) {
     if (numLoops == 2)
       counts.back() = thin(counts.back(), kMostCounts);
   }
-  if (numLoops == 1 && !considerShares({})) {
+  // Drawn nests have loops.
+  if (numLoops == 1 && (facts.problem.seed || !considerShares({}))) {
     for (size_t i = 0; i < tileable.size(); ++i)
       for (int64_t trips : counts[i])
         if (considerShares({{&getClass(tileable[i]), trips}}))
@@ -142,7 +154,7 @@ std::optional<Nest> Run::findBest(unsigned numLoops, Saving least) {
   }
   for (size_t i = 0; i < tileable.size() && numLoops == 2; ++i)
     for (size_t j = 0; j < tileable.size(); ++j) {
-      if (i == j || (best && best->tiledInNs <= kNoBetter * leastInNs))
+      if (i == j || (!facts.problem.seed && best && best->tiledInNs <= kNoBetter * leastInNs))
         continue;
       for (int64_t outer : counts[i])
         for (int64_t inner : counts[j])

@@ -237,7 +237,7 @@ void Emitter::writeAddresses(unsigned position, Tensor &out) {
   if (in.operand->space == PlacementKind::LX) {
     // In every core at the same place: what is left out before it is no slice.
     std::vector<int64_t> strides = getStridesInLX(in);
-    for (unsigned c = 0; c < in.access.coordinates.size(); ++c)
+    for (unsigned c = 0; in.operand->isSliceInLX && c < in.access.coordinates.size(); ++c)
       base += in.access.coordinates[c].offset * strides[c] * in.getElementBytes();
     out.startAddress.assign(descriptor.numCores, base);
     return;

@@ -253,6 +253,8 @@ def flags_of(options, target):
         flags += ["--device", options.device]
     if options.plan_kind:
         flags += ["--plan-kind", options.plan_kind]
+    if options.plan_seed:
+        flags += ["--plan-seed", str(options.plan_seed)]
     if target != "superdsc":
         flags.append(f"--target={target}")
     return flags

@@ -26,7 +26,7 @@ usage: spyre-run IN.mlir|DIR [options]
   or a bundle directory from anywhere.
 
   -O0 ... -O3, --cores N, --target, --superdsc-form, --weights LIST, --host=none|table,
-  --plan-kind KIND, --dump-stages DIR, --report FILE.html   as spyre-compile has them, for IN.mlir
+  --plan-kind KIND, --plan-seed N, --dump-stages DIR, --report FILE.html   as spyre-compile has them, for IN.mlir
 
   --bind FILE.json     what each argument is, for a bundle without launch_spec.json
   -i SHAPE@TYPE        the next argument is an input with the default layout
@@ -133,7 +133,8 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
                         : flag == "--plan-kind"     ? &options.compile.planKind
                                                     : nullptr;
     bool known = text || flag == "-i" || flag == "-o" || flag == "--rtol" || flag == "--atol" ||
-                 flag == "--threads" || flag == "--seed" || flag == "--cores" || flag == "--sizes";
+                 flag == "--threads" || flag == "--seed" || flag == "--cores" ||
+                 flag == "--sizes" || flag == "--plan-seed";
     if (!known)
       return UsageError{"unknown option '" + flag + "'"};
     if (!hasValue) {
@@ -161,7 +162,9 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
       options.compile.cores = static_cast<int64_t>(whole(flag, value, 1 << 20));
       if (problem.empty() && options.compile.cores < 1)
         problem = "--cores: at least one core is needed";
-    } else if (flag == "--threads")
+    } else if (flag == "--plan-seed")
+      options.compile.planSeed = static_cast<int64_t>(whole(flag, value, INT64_MAX));
+    else if (flag == "--threads")
       options.threads = static_cast<unsigned>(whole(flag, value, 256));
     else
       options.seed = whole(flag, value, UINT64_MAX);

@@ -40,6 +40,8 @@ struct CompileOptions {
   std::string superdscForm = "2026-08";
   /// At -O2 and above: a plan of this kind, where there is one; to compare them.
   PlanKind planKind = PlanKind::Best;
+  /// Not 0: tiles of such a plan as it draws them among the legal ones, for tests.
+  int64_t planSeed = 0;
   bool superdscProvenance = true; ///< descriptors say where they came from (newer form only)
   /// Positions of arguments that are weights: their device layout is what their readers
   /// want, and the caller lays them out (once for many runs).

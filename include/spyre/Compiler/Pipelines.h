@@ -32,6 +32,9 @@ struct LowerOptions : public mlir::PassPipelineOptions<LowerOptions> {
       *this, "carry-reductions",
       llvm::cl::desc("With tile-time: cut rows of softmaxes, too, carrying their sums"),
       llvm::cl::init(false)};
+  Option<int64_t> tileSeed{*this, "tile-seed",
+                           llvm::cl::desc("With tile-time, not 0: tiles as it draws them"),
+                           llvm::cl::init(0)};
   Option<bool> preferCarried{*this, "prefer-carried",
                              llvm::cl::desc("With carry-reductions: whatever it takes"),
                              llvm::cl::init(false)};

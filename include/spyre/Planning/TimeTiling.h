@@ -94,6 +94,9 @@ struct TilingProblem {
   double macsPerNs = 1; ///< of a core
   /// What can be carried on from tile to tile is, whatever it takes: to try it out.
   bool prefersCarried = false;
+  /// Not 0: nests, tiles and copies as this number draws them, among all that are legal, and
+  /// whatever they take: for tests.
+  uint64_t seed = 0;
 };
 
 /// Cores share tiles along so many classes at most.

@@ -42,10 +42,11 @@ struct EmitOperand {
   layout::IndexMap access;
   PlacementKind space = PlacementKind::HBM;
   /// Absolute address of the operand's buffer (HBM), pool offset, or LX offset.
-  /// An LX address is written as it is for every core: constant offsets of the access
-  /// map are not added to it (docs/formats/superdsc-rules.md, e.4), so planned programs
-  /// have none.
   int64_t addressInBytes = 0;
+  /// LX: the address is that of the slice that each core holds, of which the operation may touch
+  /// a box; constant offsets of the access map are added. Else it is written as it is for every
+  /// core (docs/formats/superdsc-rules.md, e.4).
+  bool isSliceInLX = false;
   /// Gather: the logical dim of this (value) operand that is addressed through
   /// the index tensor at position \c indexOperand; -1: none.
   int indirectDim = -1;

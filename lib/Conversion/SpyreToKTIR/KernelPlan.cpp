@@ -248,7 +248,7 @@ bool OperationPlanner::describeOperand(unsigned i) {
   return true;
 }
 
-/// Every core stays inside of its view; in LX it touches all of what it holds.
+/// Every core stays inside of its view, in LX of its own part.
 bool OperationPlanner::checkBounds(unsigned i) {
   KernelOperand &operand = result.operands[i];
   const BufferView &view = kernel.views[operand.buffer];
@@ -256,16 +256,11 @@ bool OperationPlanner::checkBounds(unsigned i) {
   SmallVector<int64_t> extents = result.getExtents();
   for (auto [k, coordinate] : llvm::enumerate(operand.coordinates)) {
     int64_t extent = coordinate.getExtent(extents), end = extent + coordinate.constant;
-    if (operand.isLX) {
-      // One lane of a stick may be read for all.
-      bool isStick = k + 1 == operand.coordinates.size();
-      if (coordinate.constant || (extent != view.sizes[k] && !(isStick && extent == 1)))
-        return refuse(nameOperand(i) + " is another part of an LX buffer than the core holds");
-      continue;
-    }
     for (unsigned part : coordinate.parts)
-      if (result.parts[part].dim >= 0)
+      if (!operand.isLX && result.parts[part].dim >= 0)
         end += (result.splits[result.parts[part].dim] - 1) * extent;
+    if (end > view.sizes[k] && operand.isLX)
+      return refuse(nameOperand(i) + " is another part of an LX buffer than the core holds");
     if (end > view.sizes[k])
       return refuse(nameOperand(i) + " is read or written in whole sticks up to place " +
                     std::to_string(end) + " of device dim " + std::to_string(k) + ", which has " +

@@ -260,6 +260,8 @@ FailureOr<sdsc::EmitOp> mlir::spyre::buildEmitOp(DeviceOpInterface op, ArrayRef<
     switch (base->kind) {
     case BufferBase::LX:
       operand.space = PlacementKind::LX;
+      if (auto alloc = value.getDefiningOp<AllocOp>())
+        operand.isSliceInLX = alloc.getDistributionAttr() != nullptr;
       break;
     case BufferBase::Pool:
       operand.space = PlacementKind::Pool;

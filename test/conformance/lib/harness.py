@@ -226,6 +226,9 @@ def parser(prog, description, example, paths_help=None):
     result.add_argument(
         "--device", metavar="NAME|FILE", help="device to compile for and run on (a variant's name or its description)"
     )
+    result.add_argument(
+        "--plan-seed", type=int, default=0, metavar="N", help="with --plan-kind: tiles that this number draws, not 0"
+    )
     result.add_argument("--plan-kind", metavar="KIND", help="untiled, tiled or carried: a plan of that kind")
     result.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, metavar="N", help="cases at a time")
     result.add_argument(

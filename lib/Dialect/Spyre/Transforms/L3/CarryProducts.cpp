@@ -123,8 +123,7 @@ bool mlir::spyre::carryProduct(func::FuncOp func, DeviceOpInterface product, int
     if (isCarried)
       op->setAttr(kCarriedAttr, builder.getI64IntegerAttr(number));
   };
-  Value part = alloc(cast<BufferType>(result.getType())), widePart = alloc(wide),
-        sum = alloc(wide);
+  Value part = alloc(cast<BufferType>(result.getType())), widePart = alloc(wide), sum = alloc(wide);
   build(OpFunc::Identity, {getConstantArgument(func, 0, builder.getF32Type(), loc)}, sum,
         /*isCarried=*/false);
   product->replaceUsesOfWith(result, part);

@@ -40,9 +40,11 @@ namespace {
 class TimeTiler {
 public:
   /// \p cores: as many as may be used; 0: all.
-  TimeTiler(func::FuncOp func, PlanningModel &model, int64_t cores, bool prefersCarried)
+  TimeTiler(func::FuncOp func, PlanningModel &model, int64_t cores, bool prefersCarried,
+            uint64_t seed)
       : func(func), model(model), cores(cores), builder(func) {
     problem.prefersCarried = prefersCarried;
+    problem.seed = seed;
   }
 
   void run();
@@ -84,7 +86,7 @@ struct TileTimePass : mlir::spyre::impl::SpyreTileTimeBase<TileTimePass> {
     PlanningModel &model = getAnalysis<PlanningModel>();
     if (failed(model.getDevice()))
       return signalPassFailure();
-    TimeTiler(getOperation(), model, cores, preferCarried).run();
+    TimeTiler(getOperation(), model, cores, preferCarried, static_cast<uint64_t>(seed)).run();
   }
 };
 } // namespace

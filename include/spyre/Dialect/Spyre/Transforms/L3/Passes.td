@@ -139,7 +139,9 @@ def SpyreTileTime : Pass<"spyre-tile-time", "::mlir::func::FuncOp"> {
   let options = [
     Option<"cores", "cores", "int64_t", "0", "Cores to use; 0: all of the device's">,
     Option<"preferCarried", "prefer-carried", "bool", "false",
-           "Cut what spyre-carry-reductions has marked, whatever it takes">];
+           "Cut what spyre-carry-reductions has marked, whatever it takes">,
+    Option<"seed", "seed", "int64_t", "0",
+           "Not 0: tiles as it draws them among the legal ones, whatever they take">];
 }
 
 def SpyreBufferize : Pass<"spyre-bufferize", "::mlir::ModuleOp"> {

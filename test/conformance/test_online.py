@@ -1,0 +1,128 @@
+# test_online.py - Attention and softmaxes of rows that loops cut
+#
+# Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Plans that carry the largest numbers and the sums of rows from part to part (spyre-carry-reductions)
+# against NumPy in float64 and against the plan without tiles: lengths that end in and beside
+# sticks and tiles, masks, grouped heads, few and many queries, devices of all sizes.
+"""Carried plans of attention give what NumPy and the untiled plan give."""
+
+import json
+import pathlib
+import sys
+
+import numpy as np
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from lib.built import run as finish  # noqa: E402
+from lib.built import tool  # noqa: E402
+from lib.formats import round_to_dl16  # noqa: E402
+
+WIDTH = 64
+
+
+def attention(heads, groups, queries, keys, mask):
+    """Text of softmax(q k' + mask) v: `groups` heads share keys and values; the mask is [queries, keys] or None."""
+    q = f"tensor<{heads * groups}x{queries}x{WIDTH}xf16>"
+    k = f"tensor<{heads}x{keys}x{WIDTH}xf16>"
+    s = f"tensor<{heads}x{groups}x{queries}x{keys}xf16>"
+    m = f"tensor<{queries}x{keys}xf16>"
+    dims = f"d0 = {heads}, d1 = {groups}, d2 = {queries}"
+    lines = [
+        f"func.func @main(%q: {q}, %k: {k}, %v: {k}{f', %m: {m}' if mask else ''}) -> {q} {{",
+        f"  %0 = spyre.batchmatmul ({dims}, d3 = {keys}, d4 = {WIDTH}) ins(%q[d0 * {groups} + d1, d2, d4], %k[d0, d3, d4])"
+        f" -> [d0, d1, d2, d3] : {q}, {k} -> {s}",
+    ]
+    scores = "%0"
+    if mask:
+        lines.append(
+            f"  %1 = spyre.add ({dims}, d3 = {keys}) ins(%0[d0, d1, d2, d3], %m[d2, d3]) -> [d0, d1, d2, d3]"
+            f" : {s}, {m} -> {s}"
+        )
+        scores = "%1"
+    lines += [
+        f"  %p = spyre.softmax {scores} along 3 : {s} -> {s}",
+        f"  %o = spyre.batchmatmul ({dims}, d3 = {WIDTH}, d4 = {keys}) ins(%p[d0, d1, d2, d4], %v[d0, d4, d3])"
+        f" -> [d0 * {groups} + d1, d2, d3] : {s}, {k} -> {q}",
+        f"  return %o : {q}",
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def make_mask(kind, queries, keys):
+    """Additive, f16. Of "late" the first half is hidden from all; of "rows" some rows see nothing."""
+    at = np.arange(queries)[:, None] + keys - queries
+    seen = {
+        "causal": np.arange(keys)[None, :] <= at,
+        "late": np.broadcast_to(np.arange(keys) >= keys // 2, (queries, keys)),
+        "rows": np.broadcast_to((np.arange(queries) % 3 > 0)[:, None], (queries, keys)),
+    }[kind]
+    return np.where(seen, 0, -np.inf).astype(np.float16)
+
+
+def expected(q, k, v, mask, groups):
+    q, k, v = (x.astype(np.float64) for x in (q, k, v))
+    s = q @ np.repeat(k, groups, 0).transpose(0, 2, 1)
+    if mask is not None:
+        s = s + mask.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        e = np.exp(s - s.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True) @ np.repeat(v, groups, 0)
+
+
+def run_program(path, inputs, *flags):
+    out, stats = path.with_suffix(".out.npz"), path.with_suffix(".json")
+    done = finish(tool("spyre-run"), path, "--inputs", inputs, "--outputs", out, "--stats", stats, *flags)
+    assert done.code == 0, done.err
+    return np.load(out)["out0"].astype(np.float64), json.loads(stats.read_text())
+
+
+#        heads, groups, queries, keys, mask, device, checked
+CASES = [
+    (8, 1, 64, 130, None, "mock32", True),
+    (8, 1, 256, 256, "causal", "mock32", True),
+    (8, 1, 64, 1000, None, "spyre", True),
+    (2, 4, 128, 1024, "causal", "mock32", False),
+    (4, 1, 64, 3520, None, "spyre", False),
+    (8, 1, 512, 4096, "causal", "spyre", False),
+    (2, 1, 1, 4096, None, "mock32", False),
+    (2, 2, 16, 4096, "late", "mock32", True),
+    (4, 1, 48, 2048, "rows", "mock32", True),
+    (1, 1, 16, 32768, None, "mock32", False),
+    (1, 1, 64, 2048, "late", "mock4", True),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: "x".join(map(str, c[:4])) + f"-{c[4]}-{c[5]}")
+def test_carried_attention(tmp_path, case):
+    heads, groups, queries, keys, kind, device, checked = case
+    rng = np.random.default_rng(keys)
+
+    def draw(*shape):
+        return round_to_dl16(rng.standard_normal(shape)).astype(np.float16)
+
+    q = (draw(heads * groups, queries, WIDTH) / 8).astype(np.float16)
+    k, v = draw(heads, keys, WIDTH), draw(heads, keys, WIDTH)
+    mask = make_mask(kind, queries, keys) if kind else None
+    arrays = {"in0": q, "in1": k, "in2": v} | ({"in3": mask} if kind else {})
+    np.savez(tmp_path / "in.npz", **arrays)
+    program = tmp_path / "attention.mlir"
+    program.write_text(attention(heads, groups, queries, keys, kind is not None))
+    want = expected(q, k, v, mask, groups)
+    flags = ["--device", device] + (["--check"] if checked else [])
+    carried, stats = run_program(program, tmp_path / "in.npz", "--plan-kind", "carried", *flags)
+    whole, _ = run_program(program, tmp_path / "in.npz", "--plan-kind", "untiled", "--device", "spyre")
+    assert [plan["kind"] for plan in stats["plans"]] == ["carried"]
+    rows = np.isfinite(want).all(-1)
+    # Rows that see nothing are no numbers anywhere.
+    assert not np.isfinite(carried[~rows]).any()
+    scale = np.sqrt(np.mean(want[rows] ** 2))
+    error = np.abs(carried - want)[rows].max() / scale
+    assert error < 0.03, error
+    # Sums in f32: no further from the truth than the plan that rounds each to 16 bits.
+    assert error < 1.25 * np.abs(whole - want)[rows].max() / scale + 2**-10
