@@ -28,7 +28,7 @@
 namespace spyre::planning::tiling {
 
 /// A longer run is not looked at: what it would save, its parts save.
-inline constexpr unsigned kMaxRun = 512;
+inline constexpr unsigned kMaxRun = 2048;
 /// Of the time that traffic takes, hidden or not, what counts in addition.
 inline constexpr double kShareOfTraffic = 0.01;
 /// Longer runs are tiled by one loop and shared along one dim.
