@@ -108,7 +108,8 @@ void PlanChoice::setUntiled(OwningOpRef<ModuleOp> &untiled, bool hasPassed) {
 
 void PlanChoice::consider(ProgramForm form) {
   ModuleOp module = *form.program;
-  if (isWanted || isDividedByHand(module))
+  // What a number draws is a plan of the wanted kind.
+  if (isWanted || isDividedByHand(module) || (options.tileSeed != 0 && form.kind != wanted))
     return;
   // Sums that are carried on take operations of their own; little can be gained where next to
   // nothing is lost.
@@ -129,7 +130,7 @@ void PlanChoice::consider(ProgramForm form) {
   ScopedDiagnosticHandler silence(module.getContext(),
                                   [&](Diagnostic &) { return success(!isDrawn); });
   if (failed(pm.run(module))) {
-    isPlanned &= !isDrawn;
+    hasFailed |= isDrawn;
     return;
   }
   const double ns = getTimeInNs(module);

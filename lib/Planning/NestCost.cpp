@@ -328,7 +328,9 @@ std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nes
     reads += isReadByCopies && numWrites == 0;
     const bool isReused = !isInside && !isWhole && reads > 1;
     tile.isLoaded = isReused && numWrites == 0;
-    tile.isStored = isReused && isWrittenFirst && numWrites == 1 && !sharing->copied;
+    // What is stored is all of it: others may have written what is missing here.
+    tile.isStored =
+        isReused && isWrittenFirst && numWrites == 1 && !sharing->copied && touchesAll[place];
     if (!isInside && !tile.isLoaded && !tile.isStored)
       continue;
     double parts = 1;

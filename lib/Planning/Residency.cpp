@@ -64,6 +64,11 @@ findObstacleInBoxes(const ResidencyValue &value, const std::vector<const layout:
           isSliced[dim] = isSliced[dim] || first->begin[dim] != other->begin[dim] ||
                           first->end[dim] != other->end[dim];
   }
+  // Slices are parts of the whole.
+  const layout::Region all = value.uses.front().access.getRegion();
+  for (size_t dim = 0; dim < rank; ++dim)
+    if (isSliced[dim] && (all.begin[dim] != 0 || all.end[dim] != value.shape[dim]))
+      return ResidencyObstacle{Obstacle::PartlyWritten};
   for (int64_t core = 0; core < numCores; ++core) {
     std::optional<layout::Region> owned = getRegion(0, core);
     for (unsigned use = 1; use < spreads.size(); ++use) {

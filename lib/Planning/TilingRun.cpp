@@ -28,6 +28,7 @@ void Run::add(unsigned number) {
       values.push_back(operand.value);
       uses.emplace_back();
       touchesBoxes.push_back(true);
+      touchesAll.push_back(true);
     }
     const bool isWritten = std::any_of(uses[place].begin(), uses[place].end(), [&](Use use) {
       return facts.problem.ops[use.op].operands[use.operand].isWrite;
@@ -51,6 +52,7 @@ void Run::add(unsigned number) {
           inResult[*dim] = true;
       } else if (!isUnit(expr, value.shape[r])) {
         isMixed[node] = true;
+        touchesAll[place] = false;
         // A box of it, at one place, may be touched in a scratchpad.
         const bool isBox =
             expr.constant >= 0 &&
@@ -135,6 +137,14 @@ bool Run::findCarried(const Class &tiled, std::vector<bool> &isCarried) const {
       isCarried.resize(facts.groupSizes.size());
       isCarried[*group] = true;
     }
+  // A sum that the loop does not cut would be added again in each iteration.
+  for (unsigned op = first; op <= last && !isCarried.empty(); ++op) {
+    const std::optional<unsigned> group = facts.problem.ops[op].carried;
+    const std::vector<int64_t> &extents = Facts::getExtents(facts.problem.ops[op]);
+    for (unsigned d = 0; group && isCarried[*group] && d < extents.size(); ++d)
+      if (isReduced[facts.opNodes[op] + d] && extents[d] > 1 && tiled.cutDims[op - first] != d)
+        return false;
+  }
   std::vector<unsigned> sizes(isCarried.size());
   for (unsigned op = first; op <= last && !isCarried.empty(); ++op)
     if (const std::optional<unsigned> group = facts.problem.ops[op].carried)
@@ -167,7 +177,10 @@ bool Run::isTileable(Node root) {
   };
   Touches inside(values.size()), after(values.size());
   std::vector<unsigned> numInside(values.size());
-  std::vector<bool> isCarriedValue(values.size()), hasOthers(values.size());
+  // Of each value the group whose operations alone touch it in the loop.
+  constexpr unsigned kUntouched = ~0u, kSeveral = ~1u;
+  std::vector<unsigned> groupOf(values.size(), kUntouched);
+  std::vector<bool> isCarriedValue(values.size());
   unsigned numInsideOps = 0;
   for (unsigned op = first; op <= last; ++op) {
     const TilingOp &described = facts.problem.ops[op];
@@ -198,7 +211,8 @@ bool Run::isTileable(Node root) {
         continue;
       ++numInside[place];
       isCarriedValue[place] = isCarriedValue[place] || (carries && operand.isWrite);
-      hasOthers[place] = hasOthers[place] || !carries;
+      const unsigned group = carries ? *described.carried : kSeveral;
+      groupOf[place] = groupOf[place] == kUntouched || groupOf[place] == group ? group : kSeveral;
     }
     numInsideOps += side == Side::Inside;
   }
@@ -209,7 +223,7 @@ bool Run::isTileable(Node root) {
   for (unsigned i = 0; i < values.size(); ++i) {
     const bool isWritten = inside.isWritten[i];
     if (isWritten && numInside[i] > 1 && !tiled.valueDims[i] &&
-        (tiled.isInValue[i] || !isCarriedValue[i] || hasOthers[i]))
+        (tiled.isInValue[i] || !isCarriedValue[i] || groupOf[i] == kSeveral))
       return false;
   }
   tiled.writesCarried.assign(getLength(), false);

@@ -374,6 +374,7 @@ private:
   std::vector<unsigned> values;       ///< that the run uses, in order of first use
   std::vector<std::vector<Use>> uses; ///< of each of `values`
   std::vector<bool> touchesBoxes;     ///< of each of `values`: each use touches a box of it
+  std::vector<bool> touchesAll;       ///< of each of `values`: each use touches all of it
   std::map<Node, Class> classes;      ///< of the run as it is
   bool hasProducts = false;
   std::vector<unsigned> places; ///< of every value of the problem in `values`, or kNone

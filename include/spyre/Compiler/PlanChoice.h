@@ -45,14 +45,15 @@ public:
   /// there is no plan yet. Says nothing where it is none. A program whose operations are divided
   /// by hand is left alone.
   void consider(ProgramForm form);
-  bool hasPlan() const { return isPlanned; }
+  /// False, too, if a drawn plan was none: it has to be possible.
+  bool hasPlan() const { return isPlanned && !hasFailed; }
   const PlanTimes &getTimes() const { return times; }
 
 private:
   const LowerOptions &options;
   PlanKind wanted;
   mlir::OwningOpRef<mlir::ModuleOp> *plan = nullptr;
-  bool isPlanned = false, isWanted = false;
+  bool isPlanned = false, isWanted = false, hasFailed = false;
   double bestInNs = 0;
   PlanTimes times;
 };

@@ -101,7 +101,7 @@ TEST(ResidencyTest, BoxesOfWhatNoCoreShares) {
   };
   EXPECT_FALSE(find({4, 1}));
   EXPECT_FALSE(find({1, 1}));
-  EXPECT_EQ(find({1, 4})->kind, Obstacle::OtherPart);
+  EXPECT_EQ(find({1, 4})->kind, Obstacle::PartlyWritten);
   // On one core more than the others.
   value.uses.pop_back();
   Spread rows = spread({8, 12}, {4, 1}), zeroRows = spread({8, 4}, {2, 1}),

@@ -215,6 +215,23 @@ TEST(TimeTilingTest, SumsThatGoOn) {
   EXPECT_TRUE(nest.ops[5].isAfter);
 }
 
+TEST(TimeTilingTest, SumsOfAnotherDimGoOnNowhere) {
+  // The group has a sum over columns that the loop does not cut: it would be added in each tile.
+  Builder b(1 << 20);
+  addSum(b, 32, 1 << 20, 0);
+  unsigned y = b.addValue({32, 64}, false), part = b.addValue({32, 1}, true),
+           sum = b.addValue({32, 1}, true), out = b.addValue({32, 1}, false);
+  b.addOp({32, 64}, {{y, {0, 1}}, {part, {0, kUnit}}}).carried = 0;
+  b.addOp({32}, {{sum, {0, kUnit}}, {part, {0, kUnit}}, {sum, {0, kUnit}}}).carried = 0;
+  b.addOp({32}, {{sum, {0, kUnit}}, {out, {0, kUnit}}});
+  for (const Nest &nest : findNests(b.problem)) {
+    if (nest.first > 3 || nest.last < 3)
+      continue;
+    for (std::optional<unsigned> dim : nest.ops[3 - nest.first].dims)
+      EXPECT_NE(dim, 1u);
+  }
+}
+
 TEST(TimeTilingTest, SumsThatDoNot) {
   // Nobody has said that the parts are added up.
   Builder b(1 << 20);

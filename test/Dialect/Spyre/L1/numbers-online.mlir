@@ -100,3 +100,50 @@ func.func @main(%x: !x, %a: tensor<128x2048xf16>, %b: tensor<2048xf16>, %c: tens
   %3 = spyre.batchmatmul (d0 = 256, d1 = 128, d2 = 2048) ins(%2[d0, d2], %c[d2, d1]) -> [d0, d1] : !h, tensor<2048x128xf16> -> !x
   return %3 : !x
 }
+
+// -----
+
+// Softmaxes times weights that are shares of a sum along the same row.
+// IN: x = normal(64, 8192)
+// IN: y = np.abs(normal(64, 8192))
+// OUT within 2**-6: softmax(x, 1) * (y / y.sum(1, keepdims=True)) * 2.0**20
+!x = tensor<64x8192xf16>
+!f = tensor<64x8192xf32>
+!r = tensor<64x1xf32>
+func.func @main(%x: !x, %y: !x) -> !f {
+  %k = spyre.constant dense<1048576.0> : tensor<f32> : tensor<f32>
+  %a = spyre.convert %x : !x to !f
+  %b = spyre.convert %y : !x to !f
+  %n = spyre.sum (d0 = 64, d1 = 8192) ins(%b[d0, d1]) -> [d0, 0] : !f -> !r
+  %w = spyre.realdiv (d0 = 64, d1 = 8192) ins(%b[d0, d1], %n[d0, 0]) -> [d0, d1] : !f, !r -> !f
+  %s = spyre.softmax %a along 1 : !f -> !f
+  %p = spyre.mul (d0 = 64, d1 = 8192) ins(%s[d0, d1], %w[d0, d1]) -> [d0, d1] : !f, !f -> !f
+  %q = spyre.mul (d0 = 64, d1 = 8192) ins(%p[d0, d1], %k[]) -> [d0, d1] : !f, tensor<f32> -> !f
+  return %q : !f
+}
+
+// -----
+
+// Two largest numbers of a row one after the other; a row's own shift before its softmax.
+// IN: x = normal(64, 8192)
+// LET: t = x - x.max(1, keepdims=True) - np.abs(x).max(1, keepdims=True)
+// OUT within 2**-6: np.exp(t).sum(1, keepdims=True) * 1024
+// OUT within 2**-6: softmax(x - x.max(1, keepdims=True), 1) * 1024
+!x = tensor<64x8192xf16>
+!f = tensor<64x8192xf32>
+!r = tensor<64x1xf32>
+func.func @main(%x: !x) -> (!r, !f) {
+  %k = spyre.constant dense<1024.0> : tensor<f32> : tensor<f32>
+  %a = spyre.convert %x : !x to !f
+  %m = spyre.max (d0 = 64, d1 = 8192) ins(%a[d0, d1]) -> [d0, 0] : !f -> !r
+  %b = spyre.abs (d0 = 64, d1 = 8192) ins(%a[d0, d1]) -> [d0, d1] : !f -> !f
+  %n = spyre.max (d0 = 64, d1 = 8192) ins(%b[d0, d1]) -> [d0, 0] : !f -> !r
+  %t = spyre.sub (d0 = 64, d1 = 8192) ins(%a[d0, d1], %m[d0, 0]) -> [d0, d1] : !f, !r -> !f
+  %u = spyre.sub (d0 = 64, d1 = 8192) ins(%t[d0, d1], %n[d0, 0]) -> [d0, d1] : !f, !r -> !f
+  %e = spyre.exp (d0 = 64, d1 = 8192) ins(%u[d0, d1]) -> [d0, d1] : !f -> !f
+  %l = spyre.sum (d0 = 64, d1 = 8192) ins(%e[d0, d1]) -> [d0, 0] : !f -> !r
+  %o = spyre.mul (d0 = 64, d1 = 1) ins(%l[d0, 0], %k[]) -> [d0, d1] : !r, tensor<f32> -> !r
+  %s = spyre.softmax %t along 1 : !f -> !f
+  %p = spyre.mul (d0 = 64, d1 = 8192) ins(%s[d0, d1], %k[]) -> [d0, d1] : !f, tensor<f32> -> !f
+  return %o, %p : !r, !f
+}

@@ -30,7 +30,7 @@
 // CHECK-NEXT: spyre.add (d0 = 64, d1 = 64) ins(%[[O]][d0, d1], %[[PRODUCT]][d0, d1]) outs(%[[O]][d0, d1])
 // CHECK: spyre.realdiv {{.*}} ins(%[[O]][d0, d1], %[[L]][d0, 0])
 // CHECK-NOT: spyre.carried
-func.func @attention(%s: !s, %v: !v, %out: !w, %scale: !c) {
+func.func @attention(%s: !s, %v: !v, %out: !w, %scale: !c {spyre.role = "constant", spyre.value = 5.0e-01 : f64}) {
   %m = spyre.alloc : !r
   spyre.max (d0 = 64, d1 = 512) ins(%s[d0, d1]) outs(%m[d0, 0]) : !s -> !r
   %t = spyre.alloc : !s
@@ -106,6 +106,45 @@ func.func @others(%s: !s, %a: !r, %b: !r) {
   %k = spyre.alloc : !r
   spyre.sum (d0 = 64, d1 = 512) ins(%f[d0, d1]) outs(%k[d0, 0]) : !s -> !r
   spyre.identity (d0 = 64) ins(%k[d0, 0]) outs(%b[d0, 0]) : !r -> !r
+  return
+}
+
+// -----
+
+!s = !spyre.buffer<64x512xf32, #spyre.layout<[16, 64, 32], order [0, 1], IEEE_FP32>, hbm>
+!r = !spyre.buffer<64x1xf32, #spyre.layout<[1, 1, 64, 32], order [0, 1, -1], IEEE_FP32>, hbm>
+// A shift's absolute value is no shift; a number that grows with the largest makes no bounded change, nor does a
+// shift in the other direction.
+// CHECK-LABEL: func.func @unbounded
+// CHECK-NOT: spyre.carried
+func.func @unbounded(%s: !s, %a: !r, %b: !r, %c: !r) {
+  %m = spyre.alloc : !r
+  spyre.max (d0 = 64, d1 = 512) ins(%s[d0, d1]) outs(%m[d0, 0]) : !s -> !r
+  %t = spyre.alloc : !s
+  spyre.sub (d0 = 64, d1 = 512) ins(%s[d0, d1], %m[d0, 0]) outs(%t[d0, d1]) : !s, !r -> !s
+  %u = spyre.alloc : !s
+  spyre.abs (d0 = 64, d1 = 512) ins(%t[d0, d1]) outs(%u[d0, d1]) : !s -> !s
+  %e = spyre.alloc : !s
+  spyre.exp (d0 = 64, d1 = 512) ins(%u[d0, d1]) outs(%e[d0, d1]) : !s -> !s
+  spyre.sum (d0 = 64, d1 = 512) ins(%e[d0, d1]) outs(%a[d0, 0]) : !s -> !r
+  %n = spyre.alloc : !r
+  spyre.max (d0 = 64, d1 = 512) ins(%s[d0, d1]) outs(%n[d0, 0]) : !s -> !r
+  %v = spyre.alloc : !s
+  spyre.add (d0 = 64, d1 = 512) ins(%s[d0, d1], %n[d0, 0]) outs(%v[d0, d1]) : !s, !r -> !s
+  %f = spyre.alloc : !s
+  spyre.exp (d0 = 64, d1 = 512) ins(%v[d0, d1]) outs(%f[d0, d1]) : !s -> !s
+  %k = spyre.alloc : !r
+  spyre.sum (d0 = 64, d1 = 512) ins(%f[d0, d1]) outs(%k[d0, 0]) : !s -> !r
+  spyre.identity (d0 = 64) ins(%k[d0, 0]) outs(%b[d0, 0]) : !r -> !r
+  %o = spyre.alloc : !r
+  spyre.max (d0 = 64, d1 = 512) ins(%s[d0, d1]) outs(%o[d0, 0]) : !s -> !r
+  %w = spyre.alloc : !s
+  spyre.sub (d0 = 64, d1 = 512) ins(%o[d0, 0], %s[d0, d1]) outs(%w[d0, d1]) : !r, !s -> !s
+  %g = spyre.alloc : !s
+  spyre.exp (d0 = 64, d1 = 512) ins(%w[d0, d1]) outs(%g[d0, d1]) : !s -> !s
+  %l = spyre.alloc : !r
+  spyre.sum (d0 = 64, d1 = 512) ins(%g[d0, d1]) outs(%l[d0, 0]) : !s -> !r
+  spyre.identity (d0 = 64) ins(%l[d0, 0]) outs(%c[d0, 0]) : !r -> !r
   return
 }
 

@@ -21,7 +21,7 @@ func.func @negative(%x: !h, %o: !h) {
 // CHECK: spyre.alloc pool(0)
 func.func @two_writers(%x: !h, %o: !h, %p: !h) {
   %a = spyre.alloc : !h
-  // expected-remark @below {{core 0 reads another part than it writes, in spyre.abs}}
+  // expected-remark @below {{only a part of it is written}}
   %b = spyre.alloc : !h
   spyre.exp (d0 = 32, d1 = 128 / 2) ins(%x[d0, d1]) outs(%a[d0, d1]) : !h -> !h
   spyre.abs (d0 = 32, d1 = 128 / 2) ins(%x[d0, d1]) outs(%a[d0 + 32, d1]) : !h -> !h

@@ -39,6 +39,31 @@ static bool isElementwise(DeviceOpInterface op) {
 
 static bool isF32(Value buffer) { return getElementType(buffer).isF32(); }
 
+/// True if \p value is a number of the program above 0.
+static bool isPositive(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto func = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
+  auto number =
+      func ? func.getArgAttrOfType<FloatAttr>(argument.getArgNumber(), kValueAttr) : nullptr;
+  return number && number.getValueAsDouble() > 0;
+}
+
+/// True if the result of \p op does not get less when its \p operand gets more, and is a number for
+/// each: the change that it makes of the lowest number is none that grows.
+static bool keepsOrder(DeviceOpInterface op, unsigned operand) {
+  switch (op.getOpFunc()) {
+  case ::spyre::OpFunc::Identity:
+  case ::spyre::OpFunc::Maximum:
+  case ::spyre::OpFunc::Minimum:
+  case ::spyre::OpFunc::Add:
+    return true;
+  case ::spyre::OpFunc::Sub:
+    return operand == 0;
+  default:
+    return false;
+  }
+}
+
 bool CarriedRows::isPrivate(Value buffer) {
   auto alloc = buffer.getDefiningOp<AllocOp>();
   return alloc && !alloc.getPlacementAttr() && writers[buffer].size() == 1 &&
@@ -147,6 +172,8 @@ CarriedRows::State CarriedRows::transferRow(DeviceOpInterface op, unsigned opera
   if (!rows)
     return final;
   if (!along) {
+    if (!keepsOrder(op, operand))
+      return final;
     // Of the same numbers for each row, in the same place; others are scalars.
     for (auto [i, input] : llvm::enumerate(op.getInputs()))
       if (i == operand ? op.getInputMap(i) != op.getOutputMap() ||
@@ -155,11 +182,9 @@ CarriedRows::State CarriedRows::transferRow(DeviceOpInterface op, unsigned opera
         return final;
     return {Kind::Row, *rows, {}};
   }
-  ShiftLaw law = operand == 0   ? op.getInfo().shiftLaw
-                 : operand == 1 ? op.getInfo().secondShiftLaw
-                                : ShiftLaw::None;
-  bool isShift =
-      op.getInputs().size() == 2 && (law == ShiftLaw::Shift || law == ShiftLaw::ShiftBack);
+  // It gets less where the number of the row gets more: exponentials do not grow with it.
+  bool isShift = op.getInputs().size() == 2 && operand == 1 &&
+                 op.getInfo().secondShiftLaw == ShiftLaw::ShiftBack;
   return isShift ? State{Kind::Shifted, *rows, {{op, operand}}} : final;
 }
 
@@ -200,12 +225,12 @@ CarriedRows::State CarriedRows::transfer(DeviceOpInterface op) {
   if (from.kind == Kind::Shifted) {
     if (!isElementwise(op) || isCast || !isF32(op.getDestination()))
       return final;
-    bool othersAreScalars = true;
-    for (unsigned i = 0; i < op.getInputs().size(); ++i)
-      othersAreScalars &= i == *operand || getUsedDims(op.getInputMap(i)).none();
+    // A shift by c becomes one by c times a number above 0.
+    const bool isScaled =
+        op.getInputs().size() == 2 && scalesFirst && isPositive(op.getInputs()[1 - *operand]);
     if (info.shiftLaw == ShiftLaw::ScaleByExp && *operand == 0 && op.getInputs().size() == 1)
       to.kind = Kind::Scaled;
-    else if (!(scalesFirst && othersAreScalars)) {
+    else if (!isScaled) {
       // What is added to all alike is no part of the change.
       bool isAdded = (*operand == 0 && info.shiftLaw == ShiftLaw::Shift) ||
                      (*operand == 1 && info.secondShiftLaw == ShiftLaw::Shift);
@@ -298,11 +323,15 @@ void CarriedRows::addExactReductions() {
                          info.scaleLaw == ::spyre::ScaleLaw::First;
     const bool isCombined = isAdded || info.combiner == ::spyre::Combiner::Maximum ||
                             info.combiner == ::spyre::Combiner::Minimum;
-    // What reads it waits for the end of the loop.
+    // What reads it waits for the end of the loop: it goes along no row.
     bool isReadInside = llvm::any_of(readers[result], [&](DeviceOpInterface reader) {
-      return llvm::is_contained(members, reader) || llvm::is_contained(rowOps, reader);
+      bool isClearHere = true;
+      return llvm::is_contained(members, reader) || llvm::is_contained(rowOps, reader) ||
+             getAlong(reader, isClearHere) || !isClearHere;
     });
-    if (isClear && dim && isCombined && !isReadInside &&
+    const Value input = op.getInputs()[0];
+    const bool isWhole = dim && op.getExtents()[*dim] == getShape(input)[along[input]];
+    if (isWhole && isClear && dim && isCombined && !isReadInside &&
         getReducedDims(op) == SmallVector<unsigned>{*dim}) {
       SmallVector<AffineExpr> dims;
       sums.push_back({op, result, State(), getSpace(op, dims), AffineMap()});
@@ -350,6 +379,11 @@ bool CarriedRows::analyse() {
   }
   if (!chooseSums())
     return false;
+  // Each operation goes on with one row.
+  auto isTaken = [](DeviceOpInterface op) { return op->hasAttr(kCarriedAttr); };
+  if (llvm::any_of(members, isTaken) || llvm::any_of(rowOps, isTaken) ||
+      llvm::any_of(sums, [&](const Sum &sum) { return isTaken(sum.writer); }))
+    return false;
   llvm::SmallPtrSet<Operation *, 4> writersOfSums;
   for (Sum &sum : sums)
     writersOfSums.insert(sum.writer);
@@ -375,6 +409,11 @@ bool CarriedRows::analyse() {
     if (order[sum.writer] < order[begin])
       begin = sum.writer;
   llvm::sort(finals, [&](DeviceOpInterface a, DeviceOpInterface b) { return order[a] < order[b]; });
-  // They read what is there once the numbers of rows are.
-  return rowOps.empty() || finals.empty() || order[finals.front()] > order[rowOps.back()];
+  // They, and the sums, come once all numbers of rows are there.
+  if (rowOps.empty())
+    return true;
+  const unsigned lastRow = order[rowOps.back()];
+  return (finals.empty() || order[finals.front()] > lastRow) &&
+         llvm::all_of(sums,
+                      [&](const Sum &sum) { return !sum.atRow || order[sum.writer] > lastRow; });
 }
