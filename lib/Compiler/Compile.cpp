@@ -465,11 +465,13 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
     for (auto [part, bundle] : llvm::enumerate(graph.bundles))
       forms[part].insert(forms[part].begin(), {OwningOpRef<ModuleOp>(bundle->clone())});
   auto choose = [&](size_t part, bool hasPassed) {
+    if (!hasChoice)
+      return success(hasPassed);
     ::spyre::compiler::PlanChoice choice(lower, options.planKind);
     choice.setUntiled(graph.bundles[part], hasPassed);
     for (::spyre::compiler::ProgramForm &form : forms[part])
       choice.consider(std::move(form));
-    if (hasChoice && choice.hasPlan())
+    if (choice.hasPlan())
       stats.plans.push_back(choice.getTimes());
     return success(choice.hasPlan());
   };

@@ -29,21 +29,12 @@ namespace spyre::compiler {
 /// How far above the least that is possible no further kind of plan is tried.
 static constexpr double kNearBound = 1.06;
 
-/// What no plan of \p module falls below.
-static double getBoundInNs(ModuleOp module) {
+/// What \p getInNs says of all planned functions of \p module.
+static double sum(ModuleOp module, double (*getInNs)(func::FuncOp)) {
   double ns = 0;
   for (auto func : module.getOps<func::FuncOp>())
     if (!func.isExternal())
-      ns += getBoundInNs(func);
-  return ns;
-}
-
-/// The modelled time of all planned functions of \p module.
-static double getTimeInNs(ModuleOp module) {
-  double ns = 0;
-  for (auto func : module.getOps<func::FuncOp>())
-    if (!func.isExternal())
-      ns += getModelledTimeInNs(func);
+      ns += getInNs(func);
   return ns;
 }
 
@@ -89,11 +80,7 @@ static bool mayCarry(ModuleOp module) {
 std::optional<ProgramForm> makeCarriedForm(ModuleOp program) {
   if (!mayCarry(program))
     return std::nullopt;
-  ProgramForm form{program.clone(), PlanKind::Carried, /*isL1=*/true};
-  PassManager pm(program.getContext());
-  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreWidenRows());
-  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreDeferScaling());
-  return succeeded(pm.run(*form.program)) ? std::optional(std::move(form)) : std::nullopt;
+  return ProgramForm{program.clone(), PlanKind::Carried, /*isL1=*/true};
 }
 
 void PlanChoice::setUntiled(OwningOpRef<ModuleOp> &untiled, bool hasPassed) {
@@ -101,7 +88,7 @@ void PlanChoice::setUntiled(OwningOpRef<ModuleOp> &untiled, bool hasPassed) {
   isPlanned = hasPassed;
   isWanted = hasPassed && wanted == PlanKind::Untiled;
   if (hasPassed) {
-    bestInNs = getTimeInNs(*untiled);
+    bestInNs = sum(*untiled, getModelledTimeInNs);
     times.ns.emplace_back(PlanKind::Untiled, bestInNs);
   }
 }
@@ -114,7 +101,7 @@ void PlanChoice::consider(ProgramForm form) {
   // Sums that are carried on take operations of their own; little can be gained where next to
   // nothing is lost.
   if (form.kind == PlanKind::Carried && wanted == PlanKind::Best && isPlanned &&
-      bestInNs <= kNearBound * getBoundInNs(**plan))
+      bestInNs <= kNearBound * sum(**plan, getBoundInNs))
     return;
   LowerOptions tiling;
   tiling.copyOptionValuesFrom(options);
@@ -122,6 +109,10 @@ void PlanChoice::consider(ProgramForm form) {
   tiling.carryReductions = form.kind == PlanKind::Carried;
   tiling.preferCarried = wanted == PlanKind::Carried;
   PassManager pm(module.getContext());
+  if (form.kind == PlanKind::Carried) {
+    pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreWidenRows());
+    pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreDeferScaling());
+  }
   if (form.isL1)
     buildL2Stage(pm, tiling);
   buildL3Stage(pm, tiling);
@@ -133,7 +124,7 @@ void PlanChoice::consider(ProgramForm form) {
     hasFailed |= isDrawn;
     return;
   }
-  const double ns = getTimeInNs(module);
+  const double ns = sum(module, getModelledTimeInNs);
   // Not every plan has a descriptor for each operation: with tiles a few need more dims.
   const bool isBetter = !isPlanned || wanted == form.kind || ns < bestInNs;
   if (isBetter && !canEmit(module))

@@ -29,8 +29,8 @@ struct ProgramForm {
   bool isL1 = false; ///< it has no layouts yet; else it is L2
 };
 
-/// \p program (L1) with softmaxes in f32 whose rows are scaled after contractions, for loops over
-/// parts of the rows; nothing if it has none.
+/// \p program (L1) to be planned with softmaxes in f32 whose rows are scaled after contractions,
+/// for loops over parts of the rows; nothing if there is nothing to carry.
 std::optional<ProgramForm> makeCarriedForm(mlir::ModuleOp program);
 
 /// Plans of one program.

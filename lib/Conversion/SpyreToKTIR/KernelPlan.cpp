@@ -248,7 +248,8 @@ bool OperationPlanner::describeOperand(unsigned i) {
   return true;
 }
 
-/// Every core stays inside of its view, in LX of its own part.
+/// Every core stays inside of its view; in LX it touches all of its slice of what cores share, and
+/// may touch a box of the rest.
 bool OperationPlanner::checkBounds(unsigned i) {
   KernelOperand &operand = result.operands[i];
   const BufferView &view = kernel.views[operand.buffer];
@@ -256,11 +257,13 @@ bool OperationPlanner::checkBounds(unsigned i) {
   SmallVector<int64_t> extents = result.getExtents();
   for (auto [k, coordinate] : llvm::enumerate(operand.coordinates)) {
     int64_t extent = coordinate.getExtent(extents), end = extent + coordinate.constant;
+    int64_t rest = 0; // of the other cores
     for (unsigned part : coordinate.parts)
-      if (!operand.isLX && result.parts[part].dim >= 0)
-        end += (result.splits[result.parts[part].dim] - 1) * extent;
-    if (end > view.sizes[k] && operand.isLX)
+      if (result.parts[part].dim >= 0)
+        rest += (result.splits[result.parts[part].dim] - 1) * extent;
+    if (operand.isLX && (end > view.sizes[k] || (rest > 0 && extent != view.sizes[k])))
       return refuse(nameOperand(i) + " is another part of an LX buffer than the core holds");
+    end += operand.isLX ? 0 : rest;
     if (end > view.sizes[k])
       return refuse(nameOperand(i) + " is read or written in whole sticks up to place " +
                     std::to_string(end) + " of device dim " + std::to_string(k) + ", which has " +

@@ -107,6 +107,19 @@ func.func @unplaced(%x: !h) {
 
 // -----
 
+// A core holds four rows, of which the operation writes two for each.
+!h = !spyre.buffer<64x64xf16, #spyre.layout<[1, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+!l = !spyre.buffer<64x64xf16, #spyre.layout<[1, 64, 64], order [0, 1], SEN169_FP16>, lx>
+// expected-error @+1 {{'slices' cannot be emitted as KTIR: 1 operation is not supported}}
+func.func @slices(%x: !h) {
+  %t = spyre.alloc lx(0) holding<cores 16, slices [16, 1], (c) -> (c, 0)> : !l
+  // expected-note @+1 {{spyre.neg: the output is another part of an LX buffer than the core holds}}
+  spyre.neg (d0 = 64 / 32, d1 = 64) ins(%x[d0, d1]) outs(%t[d0, d1]) : !h -> !l
+  return
+}
+
+// -----
+
 // A core holds two rows, the operation reads four.
 !h = !spyre.buffer<64x64xf16, #spyre.layout<[1, 64, 64], order [0, 1], SEN169_FP16>, hbm>
 !l = !spyre.buffer<64x64xf16, #spyre.layout<[1, 64, 64], order [0, 1], SEN169_FP16>, lx>

@@ -193,6 +193,16 @@ static void addSum(Builder &b, int64_t rows, int64_t columns, std::optional<unsi
   b.addOp({rows}, {{sum, {0, kUnit}}, {out, {0, kUnit}}});
 }
 
+/// No loop cuts the columns that operation \p number sums up.
+static void expectColumnsUncut(const Builder &b, unsigned number) {
+  for (const Nest &nest : findNests(b.problem)) {
+    if (nest.first > number || nest.last < number)
+      continue;
+    for (std::optional<unsigned> dim : nest.ops[number - nest.first].dims)
+      EXPECT_NE(dim, 1u);
+  }
+}
+
 TEST(TimeTilingTest, SumsThatGoOn) {
   // Rows of 2 MiB that no scratchpad holds.
   Builder b(1 << 20);
@@ -224,24 +234,14 @@ TEST(TimeTilingTest, SumsOfAnotherDimGoOnNowhere) {
   b.addOp({32, 64}, {{y, {0, 1}}, {part, {0, kUnit}}}).carried = 0;
   b.addOp({32}, {{sum, {0, kUnit}}, {part, {0, kUnit}}, {sum, {0, kUnit}}}).carried = 0;
   b.addOp({32}, {{sum, {0, kUnit}}, {out, {0, kUnit}}});
-  for (const Nest &nest : findNests(b.problem)) {
-    if (nest.first > 3 || nest.last < 3)
-      continue;
-    for (std::optional<unsigned> dim : nest.ops[3 - nest.first].dims)
-      EXPECT_NE(dim, 1u);
-  }
+  expectColumnsUncut(b, 3);
 }
 
 TEST(TimeTilingTest, SumsThatDoNot) {
   // Nobody has said that the parts are added up.
   Builder b(1 << 20);
   addSum(b, 32, 1 << 20, std::nullopt);
-  for (const Nest &nest : findNests(b.problem)) {
-    if (nest.first > 3 || nest.last < 3)
-      continue;
-    for (std::optional<unsigned> dim : nest.ops[3 - nest.first].dims)
-      EXPECT_NE(dim, 1u);
-  }
+  expectColumnsUncut(b, 3);
 }
 
 TEST(TimeTilingTest, KeysOfAHeadAreTurnedAndLoadedOnce) {

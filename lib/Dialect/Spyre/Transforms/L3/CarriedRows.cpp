@@ -14,6 +14,8 @@
 #include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
 #include "spyre/OpFunc/OpFuncTable.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 using namespace mlir;
 using namespace mlir::spyre;
 using ::spyre::ShiftLaw;
@@ -22,8 +24,7 @@ static bool dependsOn(AffineMap map, unsigned dim) {
   return llvm::any_of(map.getResults(), [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); });
 }
 
-/// The dims of several points that \p op reduces.
-static SmallVector<unsigned> getReducedDims(DeviceOpInterface op) {
+SmallVector<unsigned> mlir::spyre::getReducedDims(DeviceOpInterface op) {
   llvm::SmallBitVector written = getUsedDims(op.getOutputMap());
   SmallVector<unsigned> dims;
   for (auto [d, extent] : llvm::enumerate(op.getExtents()))
@@ -277,7 +278,7 @@ void CarriedRows::addSum(DeviceOpInterface op, unsigned operand, const State &fr
     results.push_back(row ? dims[*at] : getAffineConstantExpr(0, op->getContext()));
   }
   AffineMap atRow = AffineMap::get(space.extents.size(), 0, results, op->getContext());
-  sums.push_back({op, op.getDestination(), from, std::move(space), atRow});
+  sums.push_back({op, op, op.getDestination(), from, std::move(space), atRow});
 }
 
 DeviceOpInterface CarriedRows::getOnlyCast(const Sum &sum) {
@@ -334,7 +335,7 @@ void CarriedRows::addExactReductions() {
     if (isWhole && isClear && dim && isCombined && !isReadInside &&
         getReducedDims(op) == SmallVector<unsigned>{*dim}) {
       SmallVector<AffineExpr> dims;
-      sums.push_back({op, result, State(), getSpace(op, dims), AffineMap()});
+      sums.push_back({op, op, result, State(), getSpace(op, dims), AffineMap()});
     }
   }
 }

@@ -15,7 +15,6 @@
 
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AffineExpr.h"
 
 #include <optional>
@@ -29,12 +28,8 @@ inline std::optional<unsigned> getPlainDim(AffineExpr expr) {
   return dim ? std::optional(dim.getPosition()) : std::nullopt;
 }
 
-/// The argument of \p func that is the number \p value, of type \p element; made if there is none.
-Value getConstantArgument(func::FuncOp func, double value, Type element, Location loc);
-
-/// Makes \p product one that adds up parts, of group \p number; false, and nothing is changed, if
-/// its first factor is no product's, element by element.
-bool carryProduct(func::FuncOp func, DeviceOpInterface product, int64_t number);
+/// The dims of several points that \p op reduces.
+SmallVector<unsigned> getReducedDims(DeviceOpInterface op);
 
 class CarriedRows {
 public:
@@ -69,7 +64,8 @@ public:
   /// A number of the row that is carried, and who writes it: a sum of what is scaled, or a
   /// reduction of something exact.
   struct Sum {
-    DeviceOpInterface writer;
+    DeviceOpInterface reduction;
+    DeviceOpInterface writer; ///< the reduction, or the cast to f32 behind it
     Value buffer;
     State state;     ///< of what is summed up
     Space space;     ///< where the writer writes

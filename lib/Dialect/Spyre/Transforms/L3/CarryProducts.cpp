@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CarriedRows.h"
+#include "PartCarrier.h"
 
 #include "spyre/Dialect/Spyre/IR/DeviceOpSpec.h"
 #include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
@@ -88,11 +88,7 @@ bool mlir::spyre::carryProduct(func::FuncOp func, DeviceOpInterface product, int
   if (product->hasAttr(kCarriedAttr) || !getElementType(result).isF16() ||
       getOnlyWriter(result) != product)
     return false;
-  SmallVector<unsigned> reduced;
-  llvm::SmallBitVector written = getUsedDims(product.getOutputMap());
-  for (auto [d, extent] : llvm::enumerate(product.getExtents()))
-    if (!written[d] && extent > 1)
-      reduced.push_back(d);
+  SmallVector<unsigned> reduced = getReducedDims(product);
   BufferType wide = getWideType(result);
   if (reduced.size() != 1 || !wide)
     return false;
@@ -104,33 +100,16 @@ bool mlir::spyre::carryProduct(func::FuncOp func, DeviceOpInterface product, int
 
   SmallVector<AffineExpr> dims;
   CarriedRows::Space space = CarriedRows::getSpace(product, dims);
-  OpBuilder builder(product);
   Location loc = product->getLoc();
-  auto alloc = [&](BufferType type) -> Value {
-    return AllocOp::create(builder, loc, type, PlacementAttr(), DistributionAttr());
-  };
-  auto build = [&](OpFunc opFunc, ArrayRef<Value> inputs, Value output, bool isCarried) {
-    DeviceOpSpec spec;
-    spec.opFunc = opFunc;
-    spec.inputs.assign(inputs.begin(), inputs.end());
-    spec.output = output;
-    spec.extents = space.extents;
-    spec.maps.assign(inputs.size() + 1, space.place);
-    spec.splits = space.splits;
-    if (opFunc == OpFunc::Identity)
-      spec.maps.front() = AffineMap::get(space.extents.size(), 0, builder.getContext());
-    DeviceOpInterface op = buildDeviceOp(builder, loc, spec);
-    if (isCarried)
-      op->setAttr(kCarriedAttr, builder.getI64IntegerAttr(number));
-  };
-  Value part = alloc(cast<BufferType>(result.getType())), widePart = alloc(wide), sum = alloc(wide);
-  build(OpFunc::Identity, {getConstantArgument(func, 0, builder.getF32Type(), loc)}, sum,
-        /*isCarried=*/false);
+  PartCarrier carrier(func, number);
+  carrier.builder.setInsertionPoint(product);
+  Value part = carrier.allocLike(result, loc), widePart = carrier.alloc(wide, loc),
+        sum = carrier.alloc(wide, loc);
   product->replaceUsesOfWith(result, part);
-  product->setAttr(kCarriedAttr, builder.getI64IntegerAttr(number));
-  builder.setInsertionPointAfter(product);
-  build(OpFunc::Dl16tofp32, {part}, widePart, /*isCarried=*/true);
-  build(OpFunc::Add, {sum, widePart}, sum, /*isCarried=*/true);
-  build(OpFunc::Fp32todl16, {sum}, result, /*isCarried=*/false);
+  carrier.mark(product);
+  carrier.builder.setInsertionPointAfter(product);
+  carrier.mark(carrier.buildOn(space, loc, OpFunc::Dl16tofp32, {part}, {AffineMap()}, widePart));
+  carrier.combine(space, loc, product.getInfo(), sum, widePart, product);
+  carrier.buildOn(space, loc, OpFunc::Fp32todl16, {sum}, {AffineMap()}, result);
   return true;
 }

@@ -23,13 +23,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CarriedRows.h"
+#include "PartCarrier.h"
 
 #include "spyre/Dialect/Spyre/IR/DeviceOpSpec.h"
 #include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/BufferLiveness.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/Passes.h"
-#include "spyre/Layout/TensorLayout.h"
 #include "spyre/OpFunc/OpFuncTable.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -44,13 +43,12 @@ namespace mlir::spyre {
 using namespace mlir;
 using namespace mlir::spyre;
 using ::spyre::OpFunc;
-namespace layout = ::spyre::layout;
 
 namespace {
-class ReductionCarrier {
+class ReductionCarrier : PartCarrier {
 public:
   ReductionCarrier(func::FuncOp func, DeviceOpInterface largest, int64_t number)
-      : func(func), rows(largest), largest(largest), number(number), builder(func) {}
+      : PartCarrier(func, number), rows(largest), largest(largest) {}
 
   /// False, with nothing changed, if the rows of `largest` cannot be cut.
   bool run();
@@ -59,39 +57,19 @@ private:
   using Kind = CarriedRows::Kind;
   using State = CarriedRows::State;
   using Sum = CarriedRows::Sum;
-  using Space = CarriedRows::Space;
 
   void build();
   void buildLargest();
   /// What the operations of \p chain make of the old largest numbers and the new ones.
   Value buildChange(const State &state);
   void buildSum(const Sum &sum);
-  /// Fills \p whole, and combines it with \p part here.
-  void combine(const Space &space, Location loc, ::spyre::Combiner combiner, Value whole,
-               Value part);
   /// Computes again what \p op reads of values that go on with the row.
   void recompute(DeviceOpInterface op);
   Value getRecomputed(Value value, DeviceOpInterface before);
 
-  Value allocLike(Value buffer, Location loc) {
-    return AllocOp::create(builder, loc, cast<BufferType>(buffer.getType()), PlacementAttr(),
-                           DistributionAttr());
-  }
-  /// \p opFunc on \p inputs for all points of \p space; \p maps null: where it writes.
-  DeviceOpInterface buildOn(const Space &space, Location loc, OpFunc opFunc, ArrayRef<Value> inputs,
-                            ArrayRef<AffineMap> maps, Value output,
-                            ArrayRef<NamedAttribute> constants = {});
-  /// The map of a number that is the same for all points of \p space.
-  AffineMap getScalarMap(const Space &space);
-  void fill(const Space &space, Value buffer, double value);
-  void mark(DeviceOpInterface op) { op->setAttr(kCarriedAttr, builder.getI64IntegerAttr(number)); }
-
-  func::FuncOp func;
   CarriedRows rows;
   DeviceOpInterface largest;
   Space rowSpace; ///< where the largest numbers are written
-  int64_t number;
-  OpBuilder builder;
 
   Value newLargest, oldLargest;         ///< with the part at hand, of the parts before
   Value exactLargest;                   ///< for what follows
@@ -128,59 +106,6 @@ struct CarryReductionsPass : mlir::spyre::impl::SpyreCarryReductionsBase<CarryRe
 };
 } // namespace
 
-Value mlir::spyre::getConstantArgument(func::FuncOp func, double value, Type element,
-                                       Location loc) {
-  Builder builder(func.getContext());
-  FloatAttr number = builder.getF64FloatAttr(value);
-  for (BlockArgument argument : func.getArguments()) {
-    auto type = dyn_cast<BufferType>(argument.getType());
-    if (type && type.getShape().empty() && type.getElementType() == element &&
-        func.getArgAttr(argument.getArgNumber(), kValueAttr) == number)
-      return argument;
-  }
-  MLIRContext *context = builder.getContext();
-  const ::spyre::DataFormat format =
-      element.isF32() ? ::spyre::DataFormat::IEEE_FP32 : ::spyre::DataFormat::SEN169_FP16;
-  auto type = BufferType::get(context, {}, element,
-                              LayoutAttr::get(context, layout::getDefaultLayout({}, format)),
-                              MemorySpace::HBM);
-  unsigned index = func.getNumArguments();
-  SmallVector<NamedAttribute> attributes{
-      builder.getNamedAttr(kRoleAttr, builder.getStringAttr("constant")),
-      builder.getNamedAttr(kValueAttr, number)};
-  (void)func.insertArgument(index, type, builder.getDictionaryAttr(attributes), loc);
-  return func.getArgument(index);
-}
-
-DeviceOpInterface ReductionCarrier::buildOn(const Space &space, Location loc, OpFunc opFunc,
-                                            ArrayRef<Value> inputs, ArrayRef<AffineMap> maps,
-                                            Value output, ArrayRef<NamedAttribute> constants) {
-  DeviceOpSpec spec;
-  spec.opFunc = opFunc;
-  spec.inputs.assign(inputs.begin(), inputs.end());
-  spec.output = output;
-  spec.extents = space.extents;
-  for (AffineMap map : maps)
-    spec.maps.push_back(map ? map : space.place);
-  spec.maps.push_back(space.place);
-  spec.splits = space.splits;
-  spec.constants.assign(constants.begin(), constants.end());
-  return buildDeviceOp(builder, loc, spec);
-}
-
-AffineMap ReductionCarrier::getScalarMap(const Space &space) {
-  return AffineMap::get(space.extents.size(), 0, builder.getContext());
-}
-
-void ReductionCarrier::fill(const Space &space, Value buffer, double value) {
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPoint(rows.begin);
-  buffer.getDefiningOp()->moveBefore(rows.begin);
-  buildOn(space, largest->getLoc(), OpFunc::Identity,
-          {getConstantArgument(func, value, getElementType(buffer), largest->getLoc())},
-          {getScalarMap(space)}, buffer);
-}
-
 void ReductionCarrier::buildLargest() {
   Location loc = largest->getLoc();
   Value now = newLargest = largest.getDestination();
@@ -189,7 +114,8 @@ void ReductionCarrier::buildLargest() {
   builder.setInsertionPoint(largest);
   oldLargest = allocLike(now, loc);
   Value part = allocLike(now, loc);
-  fill(rowSpace, oldLargest, std::numeric_limits<float>::lowest());
+  // Finite: from an infinity no distance is a number.
+  fill(rowSpace, oldLargest, std::numeric_limits<float>::lowest(), rows.begin);
   largest->replaceUsesOfWith(now, part);
   builder.setInsertionPointAfter(largest);
   firstUpdate =
@@ -236,22 +162,6 @@ Value ReductionCarrier::buildChange(const State &state) {
   return known = current;
 }
 
-void ReductionCarrier::combine(const Space &space, Location loc, ::spyre::Combiner combiner,
-                               Value whole, Value part) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  double neutral = 0;
-  OpFunc opFunc = OpFunc::Add;
-  if (combiner == ::spyre::Combiner::Maximum) {
-    neutral = -kInfinity;
-    opFunc = OpFunc::Maximum;
-  } else if (combiner == ::spyre::Combiner::Minimum) {
-    neutral = kInfinity;
-    opFunc = OpFunc::Minimum;
-  }
-  fill(space, whole, neutral);
-  mark(buildOn(space, loc, opFunc, {whole, part}, {AffineMap(), AffineMap()}, whole));
-}
-
 void ReductionCarrier::buildSum(const Sum &sum) {
   Location loc = sum.writer->getLoc();
   DeviceOpInterface writer = sum.writer;
@@ -264,8 +174,8 @@ void ReductionCarrier::buildSum(const Sum &sum) {
     mark(buildOn(sum.space, loc, OpFunc::Mul,
                  {sum.buffer, changes.at(sum.state.chain.back().first)}, {AffineMap(), sum.atRow},
                  sum.buffer));
-  combine(sum.space, loc, sum.atRow ? ::spyre::Combiner::Add : writer.getInfo().combiner,
-          sum.buffer, part);
+  DeviceOpInterface reduction = sum.reduction;
+  combine(sum.space, loc, reduction.getInfo(), sum.buffer, part, rows.begin);
 }
 
 Value ReductionCarrier::getRecomputed(Value value, DeviceOpInterface before) {
@@ -274,8 +184,8 @@ Value ReductionCarrier::getRecomputed(Value value, DeviceOpInterface before) {
     if (!exactLargest) {
       builder.setInsertionPointAfter(firstUpdate);
       exactLargest = allocLike(newLargest, largest->getLoc());
-      combine(rowSpace, largest->getLoc(), ::spyre::Combiner::Maximum, exactLargest,
-              largest.getDestination());
+      combine(rowSpace, largest->getLoc(), largest.getInfo(), exactLargest,
+              largest.getDestination(), rows.begin);
     }
     return exactLargest;
   }

@@ -189,12 +189,19 @@ bool TimeTiler::describe() {
   return true;
 }
 
+/// The shape of one \p tile, or of each of its copies, of a value of \p shape.
+static std::vector<int64_t> getTileShape(const planning::Nest &nest, const planning::NestTile &tile,
+                                         std::vector<int64_t> shape) {
+  for (auto [loop, dim] : llvm::enumerate(tile.dims))
+    if (dim)
+      shape[*dim] /= nest.numTrips[loop];
+  return shape;
+}
+
 BufferType TimeTiler::getTileType(const planning::Nest &nest, const planning::NestTile &tile) {
   auto type = cast<BufferType>(values[tile.value].getType());
   layout::TensorLayout memory = type.getTensorLayout();
-  for (auto [loop, dim] : llvm::enumerate(tile.dims))
-    if (dim)
-      memory.shape[*dim] /= nest.numTrips[loop];
+  memory.shape = getTileShape(nest, tile, memory.shape);
   // Copies lie outside of all that they are copies of.
   for (size_t share = nest.shares.size(); share-- > 0;) {
     if (!(tile.copied >> share & 1))
@@ -283,11 +290,7 @@ static AffineMap chooseCopy(AffineMap map, ArrayRef<AffineExpr> slices, unsigned
 
 void TimeTiler::buildCopy(Location loc, const planning::Nest &nest, const planning::NestTile &which,
                           Value tile, bool isLoad, ValueRange loops) {
-  BufferType wholeType = cast<BufferType>(values[which.value].getType());
-  SmallVector<int64_t> shape(wholeType.getShape());
-  for (auto [loop, dim] : llvm::enumerate(which.dims))
-    if (dim)
-      shape[*dim] /= nest.numTrips[loop];
+  const std::vector<int64_t> shape = getTileShape(nest, which, problem.values[which.value].shape);
   AffineMap here = builder.getMultiDimIdentityMap(shape.size());
   SmallVector<std::optional<std::pair<unsigned, int64_t>>> starts;
   for (std::optional<unsigned> dim : which.dims)

@@ -260,13 +260,14 @@ private:
              "allocate a tile inside the loop";
     if (!touched.areSlicesDense(*planned->spread))
       return "cores touch every so many elements of an LX buffer, of which each holds a box";
+    const layout::Region first = *touched.getRegion(*planned->spread, 0);
     for (int64_t core = 0; core < planned->spread->numCores; ++core) {
       std::optional<layout::Region> region = touched.getRegion(*planned->spread, core);
       if (core >= held.numCores)
         return "core " + std::to_string(core) + " touches an LX buffer that only " +
                std::to_string(held.numCores) + " cores hold";
       std::optional<layout::Region> own = held.getPoints(core);
-      if (!isOwn(*region, *own, held, *touched.getRegion(*planned->spread, 0)))
+      if (!isOwn(*region, *own, held, first))
         return "core " + std::to_string(core) + (access.isWrite ? " writes" : " reads") +
                " another part of the LX buffer than it holds";
     }

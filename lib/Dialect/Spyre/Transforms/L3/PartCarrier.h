@@ -1,0 +1,64 @@
+//===- PartCarrier.h - Building reductions that go on from part to part -*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What every reduction that is carried on needs: buffers that are filled before the first part
+// with what changes nothing, and combined with each part, by operations that carry the number of
+// their group.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_LIB_DIALECT_SPYRE_TRANSFORMS_L3_PARTCARRIER_H
+#define SPYRE_LIB_DIALECT_SPYRE_TRANSFORMS_L3_PARTCARRIER_H
+
+#include "CarriedRows.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::spyre {
+
+class PartCarrier {
+public:
+  using Space = CarriedRows::Space;
+
+  /// \p number: of the group.
+  PartCarrier(func::FuncOp func, int64_t number) : builder(func), func(func), number(number) {}
+
+  void mark(DeviceOpInterface op) { op->setAttr(kCarriedAttr, builder.getI64IntegerAttr(number)); }
+  Value alloc(BufferType type, Location loc) {
+    return AllocOp::create(builder, loc, type, PlacementAttr(), DistributionAttr());
+  }
+  Value allocLike(Value buffer, Location loc) {
+    return alloc(cast<BufferType>(buffer.getType()), loc);
+  }
+  /// \p opFunc on \p inputs for all points of \p space; \p maps null: where it writes.
+  DeviceOpInterface buildOn(const Space &space, Location loc, ::spyre::OpFunc opFunc,
+                            ArrayRef<Value> inputs, ArrayRef<AffineMap> maps, Value output,
+                            ArrayRef<NamedAttribute> constants = {});
+  /// Writes \p value to all of \p buffer, which moves there, before \p first.
+  void fill(const Space &space, Value buffer, double value, Operation *first);
+  /// Fills \p whole before \p first, and combines it with \p part, of \p reduction, here.
+  void combine(const Space &space, Location loc, const ::spyre::OpFuncInfo &reduction, Value whole,
+               Value part, Operation *first);
+
+  OpBuilder builder;
+
+private:
+  /// The argument of the function that is the number \p value, of type \p element; made if there
+  /// is none.
+  Value getConstant(double value, Type element, Location loc);
+
+  func::FuncOp func;
+  int64_t number;
+};
+
+/// Makes \p product one that adds up parts, of group \p number; false, and nothing is changed, if
+/// its first factor is no product's, element by element.
+bool carryProduct(func::FuncOp func, DeviceOpInterface product, int64_t number);
+
+} // namespace mlir::spyre
+
+#endif // SPYRE_LIB_DIALECT_SPYRE_TRANSFORMS_L3_PARTCARRIER_H
