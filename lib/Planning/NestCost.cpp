@@ -68,6 +68,23 @@ double Facts::getCostInNs(unsigned number, const std::vector<std::pair<unsigned,
   return cost = (*op.cost)(division, own);
 }
 
+const std::pair<Splits, double> &Facts::getOwnDivision(unsigned number) const {
+  auto [own, isNew] = ownDivisions.try_emplace(number, Splits(), kIllegal);
+  const TilingOp &op = problem.ops[number];
+  if (!isNew || !op.division)
+    return own->second;
+  DivisionProblem division = *op.division;
+  division.maxCores = std::min(division.maxCores, problem.numCores);
+  DivisionOptions options;
+  options.cost = *op.cost;
+  auto plan = divide(division, options);
+  if (auto *found = std::get_if<DivisionPlan>(&plan)) {
+    const double ns = (*op.cost)(division, found->splits);
+    own->second = {std::move(found->splits), ns};
+  }
+  return own->second;
+}
+
 bool Facts::canCopy(const NestTile &tile, const std::vector<int64_t> &numTrips) const {
   const TilingValue &value = problem.values[tile.value];
   if (value.sizeInBytes <= problem.spanLimitInBytes)
@@ -105,36 +122,74 @@ int64_t Run::setSplits(const Candidate &candidate, unsigned op, Splits &splits) 
   return cores;
 }
 
+double Run::getLeastOf(const Candidate &candidate, unsigned number) {
+  const TilingOp &op = facts.problem.ops[number];
+  int64_t runs = 1, runsHere = 1;
+  tilesOf.clear();
+  for (const Loop &loop : candidate.loops) {
+    runs *= loop.numTrips;
+    if (loop.tiled->sides[number - first] != Side::Inside)
+      continue;
+    runsHere = runs;
+    if (std::optional<unsigned> dim = loop.tiled->cutDims[number - first])
+      tilesOf.emplace_back(*dim, loop.numTrips);
+  }
+  // Rates do not tell what idle cores cost.
+  const int64_t cores = setSplits(candidate, number, splitsOf);
+  if (cores > 1 && cores * 2 < getNumCores(op.splits) && !(candidate.copies && op.macs == 0))
+    return kIllegal;
+  return facts.getCostInNs(number, tilesOf, splitsOf, ~uint64_t(0) >> 2, /*reachesAll=*/false) *
+         double(runsHere);
+}
+
 double Run::getLeastOf(const Candidate &candidate) {
   double ns = 0;
-  std::vector<std::pair<unsigned, int64_t>> tiles;
-  Splits splits;
+  for (unsigned number = first; number <= last && ns < kIllegal; ++number)
+    ns += !candidate.isApart.empty() && candidate.isApart[number - first]
+              ? facts.getOwnDivision(number).second
+              : getLeastOf(candidate, number);
+  return ns;
+}
+
+std::vector<bool> Run::findApart(const Candidate &candidate) {
+  std::vector<bool> isApart;
+  if (candidate.loops.empty() || !hasProducts)
+    return isApart;
+  isApart.resize(getLength());
   for (unsigned number = first; number <= last; ++number) {
     const TilingOp &op = facts.problem.ops[number];
-    int64_t runs = 1, runsHere = 1;
-    tiles.clear();
-    for (const Loop &loop : candidate.loops) {
-      runs *= loop.numTrips;
-      if (loop.tiled->sides[number - first] != Side::Inside)
-        continue;
-      runsHere = runs;
-      if (std::optional<unsigned> dim = loop.tiled->cutDims[number - first])
-        tiles.emplace_back(*dim, loop.numTrips);
-    }
-    // Rates do not tell what idle cores cost.
-    const int64_t cores = setSplits(candidate, number, splits);
-    if (cores > 1 && cores * 2 < getNumCores(op.splits) && !(candidate.copies && op.macs == 0))
-      return kIllegal;
-    ns += facts.getCostInNs(number, tiles, splits, ~uint64_t(0) >> 2, /*reachesAll=*/false) *
-          double(runsHere);
+    if (op.macs == 0 || op.carried)
+      continue;
+    // It is done before all others: none may have written what it reads, or used what it writes.
+    bool isPossible = true;
+    for (const TilingOperand &operand : op.operands)
+      for (Use use : uses[places[operand.value]]) {
+        const bool isWrite = facts.problem.ops[use.op].operands[use.operand].isWrite;
+        if (use.op == number)
+          continue;
+        isPossible &= isWrite ? !operand.isWrite && use.op < number && isApart[use.op - first]
+                              : !operand.isWrite || use.op > number;
+      }
+    if (!isPossible)
+      continue;
+    const unsigned result = static_cast<unsigned>(op.operands.size() - 1);
+    const double passed = 2 * facts.getBytes({number, result}) / facts.problem.memoryInBytesPerNs;
+    isApart[number - first] =
+        facts.getOwnDivision(number).second + passed < getLeastOf(candidate, number);
   }
-  return ns;
+  return isApart;
 }
 
 bool Run::placeOps(const Candidate &candidate, Nest &nest) {
   nest.ops.reserve(getLength());
   for (unsigned number = first; number <= last; ++number) {
     NestOp placed;
+    if (!candidate.isApart.empty() && candidate.isApart[number - first]) {
+      placed.isApart = true;
+      placed.splits = facts.getOwnDivision(number).first;
+      nest.ops.push_back(std::move(placed));
+      continue;
+    }
     const unsigned numLoops = static_cast<unsigned>(candidate.loops.size());
     for (unsigned i = 0; i < numLoops; ++i) {
       placed.dims.push_back(candidate.loops[i].tiled->cutDims[number - first]);
@@ -182,7 +237,7 @@ void Run::copyOps(const Candidate &candidate, Nest &nest) const {
     NestOp &placed = nest.ops[number - first];
     const unsigned result = op.operands.back().value, place = places[result];
     const TilingValue &value = facts.problem.values[result];
-    if (op.macs > 0 || op.carried || !value.mayStay || !value.isInternal ||
+    if (placed.isApart || op.macs > 0 || op.carried || !value.mayStay || !value.isInternal ||
         facts.firstUse[result] < first || facts.lastUse[result] > last || !touchesBoxes[place])
       continue;
     for (unsigned i = 0; i < candidate.cores.size(); ++i) {
@@ -220,6 +275,8 @@ std::optional<Run::Sharing> Run::findSharing(const Candidate &candidate, const N
   std::optional<bool> isReversed;
   for (Use use : uses[place]) {
     const NestOp &op = nest.ops[use.op - first];
+    if (op.isApart)
+      continue;
     for (size_t i = 0; i < numShares; ++i) {
       const Share &share = candidate.cores[i];
       if (share.numSlices == 1)
@@ -267,12 +324,16 @@ std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nes
     unsigned numUses = 0, numWrites = 0, numFirstWrites = 0, numCarried = 0, leastDepth = numLoops,
              mostDepth = 0, from = kNone, to = 0;
     bool isReadByCopies = false;
-    for (Use use : uses[place]) {
+    const Use *firstWithin = nullptr;
+    for (const Use &use : uses[place]) {
       const NestOp &op = nest.ops[use.op - first];
+      if (op.isApart)
+        continue;
+      firstWithin = firstWithin ? firstWithin : &use;
       const TilingOperand &operand = facts.problem.ops[use.op].operands[use.operand];
       // Boxes of it that are written before it is read.
       numFirstWrites += operand.isWrite && numFirstWrites == numUses && !op.isAfter &&
-                        op.depth == nest.ops[uses[place].front().op - first].depth;
+                        op.depth == nest.ops[firstWithin->op - first].depth;
       ++numUses;
       numWrites += operand.isWrite;
       numCarried += operand.isWrite && facts.problem.ops[use.op].carried;
@@ -290,7 +351,7 @@ std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nes
       to = std::max(to, positions[use.op - first]);
     }
     std::optional<Sharing> sharing =
-        isPossible ? findSharing(candidate, nest, place) : std::nullopt;
+        isPossible && firstWithin ? findSharing(candidate, nest, place) : std::nullopt;
     if (!sharing)
       continue;
     NestTile tile;
@@ -299,7 +360,7 @@ std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nes
     for (unsigned i = 0; i < numLoops; ++i)
       if (candidate.loops[i].tiled->isInValue[place])
         tile.depth = i + 1;
-    const Use &firstUse = uses[place].front();
+    const Use &firstUse = *firstWithin;
     // What a group carries on is filled once, and then written again by the group.
     const bool isWrittenFirst =
         facts.problem.ops[firstUse.op].operands[firstUse.operand].isWrite &&
@@ -321,9 +382,9 @@ std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nes
       continue; // read while a loop moves over it, or written again
     int64_t reads = 0;
     for (Use use : uses[place])
-      reads += candidate.loadsFactors && numWrites == 0 && facts.problem.ops[use.op].macs > 0;
-    for (Use use : uses[place])
-      reads += nest.getNumRuns(nest.ops[use.op - first].depth) / nest.getNumRuns(tile.depth);
+      if (!nest.ops[use.op - first].isApart)
+        reads += nest.getNumRuns(nest.ops[use.op - first].depth) / nest.getNumRuns(tile.depth) +
+                 (candidate.loadsFactors && numWrites == 0 && facts.problem.ops[use.op].macs > 0);
     // Slices that do the same start from a copy of their own.
     reads += isReadByCopies && numWrites == 0;
     const bool isReused = !isInside && !isWhole && reads > 1;
@@ -431,7 +492,7 @@ void Facts::computeUntiled() {
                       firstUse[value],
                       lastUse[value],
                       double(*problem.values[value].untiledPartInBytes),
-                      double(problem.values[value].sizeInBytes) * numUses[value],
+                      getBytesOfUses(value),
                       std::nullopt};
     std::optional<unsigned> result = getReplacement(resident.to, value);
     if (result && firstUse[*result] == resident.to)
@@ -442,7 +503,18 @@ void Facts::computeUntiled() {
   isResident.resize(problem.values.size());
   for (const Resident &resident : residents)
     isResident[resident.id] = true;
-  untiledInNs.push_back(0);
+  computeTimes();
+}
+
+void Facts::setLost(const std::vector<unsigned> &lost) {
+  for (unsigned value : lost)
+    isResident[value] = false;
+  computeTimes();
+}
+
+void Facts::computeTimes() {
+  untiledInNs.assign(1, 0);
+  numImpossible.clear();
   numImpossible.push_back(0);
   for (unsigned number = 0; number < problem.ops.size(); ++number) {
     const TilingOp &op = problem.ops[number];
@@ -468,8 +540,18 @@ double draw(uint64_t seed, std::initializer_list<uint64_t> parts) {
   return double(state >> 11) / double(uint64_t(1) << 53);
 }
 
-bool Run::fitKept(std::vector<Kept> &kept, const Nest &nest,
-                  const std::vector<unsigned> &positions) {
+const std::vector<unsigned> &Run::getPassing() {
+  if (passing)
+    return *passing;
+  passing.emplace();
+  for (unsigned value = 0; value < facts.isResident.size(); ++value)
+    if (facts.isResident[value] && facts.firstUse[value] < first && facts.lastUse[value] > last &&
+        places[value] == kNone)
+      passing->push_back(value);
+  return *passing;
+}
+
+bool Run::fitKept(std::vector<Kept> &kept, Nest &nest, const std::vector<unsigned> &positions) {
   std::vector<unsigned> opAt(positions.size());
   for (unsigned op = 0; op < positions.size(); ++op)
     opAt[positions[op]] = op + first;
@@ -484,29 +566,26 @@ bool Run::fitKept(std::vector<Kept> &kept, const Nest &nest,
       resident.replacedBy = places[*result];
     residents.push_back(resident);
   }
+  const unsigned numOwn = static_cast<unsigned>(values.size());
+  for (unsigned value : getPassing())
+    residents.push_back({numOwn + value, 0, static_cast<unsigned>(positions.size()) - 1,
+                         double(*facts.problem.values[value].untiledPartInBytes),
+                         facts.getBytesOfUses(value), std::nullopt});
   if (fit(residents, positions.size(),
           kShareOfScratchpad * double(facts.problem.scratchpadInBytes)))
     return true;
-  std::vector<bool> isLeft(values.size());
+  std::vector<bool> isLeft(numOwn + facts.problem.values.size());
   for (const Resident &resident : residents)
     isLeft[resident.id] = true;
+  for (unsigned value : getPassing())
+    if (!isLeft[numOwn + value])
+      nest.evicted.push_back(value);
   std::erase_if(kept, [&](const Kept &entry) { return !isLeft[entry.place]; });
   return false;
 }
 
-double Run::evaluate(Candidate candidate, Nest &nest, bool &allFit) {
+double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit) {
   allFit = false;
-  // Cores are counted in the order of the dims of what has both.
-  if (candidate.cores.size() == 2)
-    for (unsigned op = first; op <= last; ++op) {
-      auto a = getSharedDim(*candidate.cores[0].shared, op - first),
-           b = getSharedDim(*candidate.cores[1].shared, op - first);
-      if (!a || !b)
-        continue;
-      if (*b < *a)
-        std::swap(candidate.cores[0], candidate.cores[1]);
-      break;
-    }
   nest = {};
   for (const Share &share : candidate.cores)
     nest.shares.push_back(share.numSlices);
@@ -520,9 +599,12 @@ double Run::evaluate(Candidate candidate, Nest &nest, bool &allFit) {
   std::vector<unsigned> positions(nest.ops.size());
   unsigned position = 0;
   const unsigned numLoops = static_cast<unsigned>(candidate.loops.size());
+  for (unsigned op = 0; op < nest.ops.size(); ++op)
+    if (nest.ops[op].isApart)
+      positions[op] = position++;
   for (unsigned depth = 0; depth <= numLoops; ++depth)
     for (unsigned op = 0; op < nest.ops.size(); ++op)
-      if (nest.ops[op].depth == depth && !nest.ops[op].isAfter)
+      if (nest.ops[op].depth == depth && !nest.ops[op].isAfter && !nest.ops[op].isApart)
         positions[op] = position++;
   for (unsigned depth = numLoops; depth-- > 0;)
     for (unsigned op = 0; op < nest.ops.size(); ++op)
@@ -552,6 +634,8 @@ double Run::evaluate(Candidate candidate, Nest &nest, bool &allFit) {
     return kIllegal;
   for (unsigned number = first; number <= last; ++number) {
     const NestOp &op = nest.ops[number - first];
+    if (op.isApart)
+      continue;
     const TilingOp &described = facts.problem.ops[number];
     unsigned slices = op.copied;
     for (const TilingOperand &operand : described.operands)
@@ -580,8 +664,12 @@ double Run::evaluate(Candidate candidate, Nest &nest, bool &allFit) {
     // A whole value keeps its buffer.
     if (entry.tile.depth > 0 || entry.tile.isLoaded || entry.tile.isStored || entry.tile.copied)
       nest.tiles.push_back(std::move(entry.tile));
+    else
+      nest.wholes.push_back(entry.tile.value);
   }
   // What leaves the scratchpads here is missed by others.
+  for (unsigned value : nest.evicted)
+    ns += facts.getBytesOfUses(value) / facts.problem.memoryInBytesPerNs;
   for (unsigned place = 0; place < values.size(); ++place)
     if (facts.isResident[values[place]] && !isKept[place])
       ns += double(facts.numUses[values[place]] - uses[place].size()) *
@@ -596,7 +684,7 @@ double Run::evaluate(Candidate candidate, Nest &nest, bool &allFit) {
         tiles.emplace_back(*op.dims[i], nest.numTrips[i]);
     const auto &operands = facts.problem.ops[number].operands;
     uint64_t inLX = 0;
-    for (size_t i = 0; i < operands.size(); ++i)
+    for (size_t i = 0; i < operands.size() && !op.isApart; ++i)
       inLX |= uint64_t(isKept[places[operands[i].value]]) << i;
     ns += facts.getCostInNs(number, tiles, op.splits, inLX,
                             /*reachesAll=*/candidate.loops.empty()) *
@@ -678,6 +766,17 @@ std::vector<std::vector<Run::Share>> Run::getShares(const std::vector<Loop> &loo
         most = n * m;
         pairs.push_back({{&getClass(shareable[i]), n}, {&getClass(shareable[j]), m}});
       }
+    }
+  // Cores are counted in the order of the dims of what has both.
+  for (std::vector<Share> &pair : pairs)
+    for (unsigned op = first; op <= last; ++op) {
+      auto a = getSharedDim(*pair[0].shared, op - first),
+           b = getSharedDim(*pair[1].shared, op - first);
+      if (!a || !b)
+        continue;
+      if (*b < *a)
+        std::swap(pair[0], pair[1]);
+      break;
     }
   shares.insert(shares.end(), pairs.begin(), pairs.end());
   return shares;

@@ -65,6 +65,14 @@ struct Saving {
   unsigned numImpossible = 0;
   double ns = 0;
 
+  Saving operator+(Saving other) const {
+    return {numImpossible + other.numImpossible, ns + other.ns};
+  }
+  /// Nothing is negative of what was not possible.
+  Saving operator-(Saving other) const {
+    return {numImpossible - std::min(numImpossible, other.numImpossible), ns - other.ns};
+  }
+
   /// Savings of time that differ by less than a thousandth are the same.
   bool isMoreThan(Saving other) const {
     return numImpossible != other.numImpossible ? numImpossible > other.numImpossible
@@ -144,6 +152,11 @@ struct Facts {
     return kShareOfTraffic * bytes / problem.memoryInBytesPerNs;
   }
 
+  /// Traffic of \p value if it lay in device memory.
+  double getBytesOfUses(unsigned value) const {
+    return double(problem.values[value].sizeInBytes) * numUses[value];
+  }
+
   /// Bytes that an operand touches, whole dims of a part.
   double getBytes(Use use) const { return bytes[use.op][use.operand]; }
 
@@ -163,6 +176,10 @@ struct Facts {
   /// operands in device memory.
   double getCostInNs(unsigned op, const std::vector<std::pair<unsigned, int64_t>> &tiles,
                      const Splits &splits, uint64_t inLX, bool reachesAll) const;
+
+  /// The best division of operation \p op as a whole, all operands in device memory, and what it
+  /// takes then. Infinite, with no splits, if there is none.
+  const std::pair<Splits, double> &getOwnDivision(unsigned op) const;
 
   /// Whether cores can reach what they copy of \p tile, of which loops make \p numTrips tiles.
   bool canCopy(const NestTile &tile, const std::vector<int64_t> &numTrips) const;
@@ -193,9 +210,13 @@ struct Facts {
   std::vector<unsigned> numUses;    ///< of each value
   std::vector<bool> isResident;     ///< each value, untiled
 
+  /// Values that do not stay in the scratchpads untiled after all.
+  void setLost(const std::vector<unsigned> &lost);
+
 private:
   /// Finds the values that are resident untiled and the times of operations.
   void computeUntiled();
+  void computeTimes();
   std::vector<double> untiledInNs;     ///< of the operations before each
   std::vector<unsigned> numImpossible; ///< of the operations before each
 
@@ -208,6 +229,7 @@ private:
     }
   };
   mutable std::unordered_map<std::vector<int64_t>, double, Hash> costs;
+  mutable std::unordered_map<unsigned, std::pair<Splits, double>> ownDivisions;
   mutable std::vector<int64_t> key; ///< of the last question
 };
 
@@ -311,6 +333,8 @@ private:
     bool loadsFactors = false;
     /// What cores need alike lies in each of them.
     bool copies = false;
+    /// Which operations are done apart (NestOp::isApart); empty: none.
+    std::vector<bool> isApart = {};
   };
   /// A value that a candidate would keep.
   struct Kept {
@@ -322,7 +346,12 @@ private:
   };
   /// The time of \p candidate, which \p nest becomes. \p allFit: nothing that could stay in LX
   /// had to leave it for its size. Infinite if it is not legal.
-  double evaluate(Candidate candidate, Nest &nest, bool &allFit);
+  double evaluate(const Candidate &candidate, Nest &nest, bool &allFit);
+  /// Which operations are done apart (NestOp::isApart); empty: none.
+  std::vector<bool> findApart(const Candidate &candidate);
+  /// The time of one tile of operation \p op if all its operands were in the scratchpads, and how
+  /// often it runs. Infinite if it is not legal, or too few cores would work.
+  double getLeastOf(const Candidate &candidate, unsigned op);
   /// The work slices of operation \p op, empty for one core, and how many cores they take.
   int64_t setSplits(const Candidate &candidate, unsigned op, Splits &splits) const;
   /// What no plan of \p candidate falls below: its operations with all operands in the
@@ -337,7 +366,11 @@ private:
   /// slice.
   bool readsCopies(const Share &share, Use use) const {
     const std::optional<unsigned> dim = share.shared->dims[use.op - first];
-    if (!dim || facts.problem.ops[use.op].units[*dim] != 1)
+    if (!dim)
+      return false;
+    // Slices of whole sticks.
+    const TilingOp &op = facts.problem.ops[use.op];
+    if (Facts::getExtents(op)[*dim] % (share.numSlices * op.units[*dim]) != 0)
       return false;
     const std::vector<layout::IndexExpr> &results = facts.getMap(use).results;
     return std::none_of(results.begin(), results.end(), [&](const layout::IndexExpr &expr) {
@@ -354,8 +387,11 @@ private:
   /// The values that may stay, in the order of first use.
   std::vector<Kept> findKept(const Candidate &candidate, const Nest &nest,
                              const std::vector<unsigned> &positions);
-  /// Drops of \p kept what does not fit. True: nothing.
-  bool fitKept(std::vector<Kept> &kept, const Nest &nest, const std::vector<unsigned> &positions);
+  /// Drops of \p kept what does not fit, and of what others keep meanwhile (Nest::evicted).
+  /// True: nothing.
+  bool fitKept(std::vector<Kept> &kept, Nest &nest, const std::vector<unsigned> &positions);
+  /// Values that stay in the scratchpads from before the run to behind it, for others.
+  const std::vector<unsigned> &getPassing();
   /// What no nest of the run falls below: each value from outside is read once, each that
   /// leaves is written once.
   double getLeastInNs() const;
@@ -377,6 +413,9 @@ private:
   std::vector<bool> touchesAll;       ///< of each of `values`: each use touches all of it
   std::map<Node, Class> classes;      ///< of the run as it is
   bool hasProducts = false;
+  std::optional<std::vector<unsigned>> passing;      ///< of the run as it is
+  std::vector<std::pair<unsigned, int64_t>> tilesOf; ///< of the last operation that was asked for
+  Splits splitsOf;
   std::vector<unsigned> places; ///< of every value of the problem in `values`, or kNone
 };
 

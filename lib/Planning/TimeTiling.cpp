@@ -16,6 +16,7 @@
 #include "TilingRun.h"
 
 #include <cmath>
+#include <functional>
 #include <tuple>
 #include <utility>
 
@@ -38,6 +39,12 @@ static constexpr size_t kMostOfRuns = 6;
 static constexpr int64_t kMostDrawnTiles = 64;
 /// What must be carried on counts like so many operations that are not possible else.
 static constexpr unsigned kMustCarry = 1u << 20;
+/// A nest that saves that share of the time of all is not taken apart again.
+static constexpr double kShareOfSettled = 0.3;
+/// Of so many operations all runs are looked at, from each operation on.
+static constexpr unsigned kMostOfAllRuns = 64;
+/// Nests are chosen at most so often.
+static constexpr unsigned kMostRounds = 3;
 /// A nest has to be better than the same operations untiled by this factor: rates are rough.
 static constexpr double kWorthwhile = 0.97;
 
@@ -127,15 +134,21 @@ std::optional<Nest> Run::findBest(unsigned numLoops, Saving least) {
   // The same loops for each way to share their tiles. True if smaller tiles cannot be better.
   auto considerShares = [&](const std::vector<Loop> &loops) {
     bool isLast = true;
-    for (const std::vector<Share> &cores : getShares(loops, shareable)) {
-      const double leastOf = getLeastOf({loops, cores});
-      isLast &= consider({loops, cores}, leastOf);
+    for (std::vector<Share> &cores : getShares(loops, shareable)) {
+      Candidate candidate{loops, std::move(cores)};
+      candidate.isApart = findApart(candidate);
+      const double leastOf = getLeastOf(candidate);
+      isLast &= consider(candidate, leastOf);
       if (!hasProducts)
         continue;
-      consider({loops, cores, true}, leastOf);
-      const double leastOfCopies = getLeastOf({loops, cores, false, true});
-      consider({loops, cores, false, true}, leastOfCopies);
-      isLast &= consider({loops, cores, true, true}, leastOfCopies);
+      candidate.loadsFactors = true;
+      consider(candidate, leastOf);
+      candidate.copies = true;
+      const double leastOfCopies = getLeastOf(candidate);
+      candidate.loadsFactors = false;
+      consider(candidate, leastOfCopies);
+      candidate.loadsFactors = true;
+      isLast &= consider(candidate, leastOfCopies);
     }
     return isLast;
   };
@@ -172,19 +185,46 @@ static tiling::Saving getSaving(const Nest &nest) {
   return {nest.numImpossible, nest.untiledInNs - nest.tiledInNs};
 }
 
-/// The best nest that begins with operation \p first.
-static std::optional<Nest> findNest(const tiling::Facts &facts, unsigned first) {
+/// Finds nests that begin with one operation.
+class NestSearch {
+public:
+  /// \p getBeyond: what nests save that begin at an operation or later.
+  NestSearch(const tiling::Facts &facts, std::function<tiling::Saving(unsigned)> getBeyond)
+      : facts(facts), getBeyond(std::move(getBeyond)) {}
+
+  /// The nest of operations \p first .. \p end - 1 that begins with the first of them and saves
+  /// most together with those beyond it, if that is more than \p least.
+  std::optional<Nest> find(unsigned first, unsigned end, tiling::Saving least);
+
+private:
+  /// Of runs that save the same the longest (what follows would have to be read again), of
+  /// nests of one run that with fewer loops.
+  void take(std::optional<Nest> nest);
+  /// What a nest has to save that ends with operation \p last.
+  tiling::Saving getLeast(unsigned last) const { return saved - getBeyond(last + 1); }
+
+  const tiling::Facts &facts;
+  std::function<tiling::Saving(unsigned)> getBeyond;
   std::optional<Nest> best;
+  tiling::Saving saved; ///< by the best, or without one, with those beyond
+};
+
+void NestSearch::take(std::optional<Nest> nest) {
+  if (!nest)
+    return;
+  const tiling::Saving together = getSaving(*nest) + getBeyond(nest->last + 1);
+  if (!together.isMoreThan(saved) &&
+      !(best && together.isAsMuchAs(saved) && nest->last > best->last))
+    return;
+  best = std::move(nest);
+  saved = together;
+}
+
+std::optional<Nest> NestSearch::find(unsigned first, unsigned end, tiling::Saving least) {
+  best.reset();
+  saved = least;
   if (facts.problem.ops[first].isFixed)
     return best;
-  // Of runs that save the same the longest (what follows would have to be read again), of nests
-  // of one run that with fewer loops.
-  auto take = [&](std::optional<Nest> nest) {
-    if (nest && (!best || getSaving(*nest).isMoreThan(getSaving(*best)) ||
-                 (getSaving(*nest).isAsMuchAs(getSaving(*best)) && nest->last > best->last)))
-      best = std::move(nest);
-  };
-  auto getLeastSaving = [&] { return best ? getSaving(*best) : tiling::Saving(); };
   std::vector<tiling::Run> runs; // that are not too long for two loops
   for (bool joinsReads : {true, false}) {
     tiling::Run run(facts, first, joinsReads);
@@ -192,7 +232,8 @@ static std::optional<Nest> findNest(const tiling::Facts &facts, unsigned first) 
       // A longer run is tried before it is known to be one; where fewer dims are left, the
       // shorter is the last of its kind.
       tiling::Run shorter = run;
-      size_t left = run.grow() ? run.getTileable().size() : 0;
+      bool canGrow = first + run.getLength() < end && run.grow();
+      size_t left = canGrow ? run.getTileable().size() : 0;
       bool isLast = left != std::exchange(numTileable, left);
       unsigned length = shorter.getLength();
       if (!joinsReads && length > tiling::kMostOfTwoLoops)
@@ -200,31 +241,35 @@ static std::optional<Nest> findNest(const tiling::Facts &facts, unsigned first) 
       if ((!isLast && length > kEachLength && length % kEachLength) ||
           (!joinsReads && !shorter.hasSeparated()))
         continue;
-      take(shorter.findBest(1, getLeastSaving()));
+      take(shorter.findBest(1, getLeast(first + length - 1)));
       if (length <= tiling::kMostOfTwoLoops && length > 1)
         runs.push_back(std::move(shorter));
     }
   }
   // Two loops where most is left to be saved.
+  std::vector<tiling::Saving> most;
+  for (const tiling::Run &run : runs)
+    most.push_back(run.getMostSaving() + getBeyond(first + run.getLength()));
   std::vector<size_t> order(runs.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    const tiling::Saving first = runs[a].getMostSaving(), second = runs[b].getMostSaving();
-    return std::tie(first.numImpossible, first.ns) > std::tie(second.numImpossible, second.ns);
+    return std::tie(most[a].numImpossible, most[a].ns) >
+           std::tie(most[b].numImpossible, most[b].ns);
   });
   for (size_t i = 0; i < std::min(runs.size(), kMostOfRuns); ++i)
-    take(runs[order[i]].findBest(2, getLeastSaving()));
-  return best;
+    take(runs[order[i]].findBest(2, getLeast(first + runs[order[i]].getLength() - 1)));
+  return std::move(best);
 }
 
-std::vector<Nest> findNests(const TilingProblem &problem) {
-  tiling::Facts facts(problem);
-  const unsigned count = static_cast<unsigned>(problem.ops.size());
+/// Nests one after the other, each that which saves most by itself.
+static std::vector<Nest> chooseGreedily(const tiling::Facts &facts) {
+  const unsigned count = static_cast<unsigned>(facts.problem.ops.size());
   std::vector<std::optional<Nest>> found(count); // by first operation, where `isKnown`
   std::vector<bool> isKnown(count);
+  NestSearch search(facts, [](unsigned) { return tiling::Saving(); });
   auto at = [&](unsigned first) -> std::optional<Nest> & {
     if (!isKnown[first])
-      found[first] = findNest(facts, first);
+      found[first] = search.find(first, count, {});
     isKnown[first] = true;
     return found[first];
   };
@@ -241,6 +286,152 @@ std::vector<Nest> findNests(const TilingProblem &problem) {
     if (isBest)
       nests.push_back(*nest);
   }
+  return nests;
+}
+
+/// The nests of operations \p begin .. \p end - 1 that save most together.
+static std::vector<Nest> chooseBest(const tiling::Facts &facts, unsigned begin, unsigned end) {
+  std::vector<tiling::Saving> saved(end - begin + 1); // from each operation on
+  std::vector<std::optional<Nest>> found(end - begin);
+  NestSearch search(facts, [&](unsigned number) { return saved[number - begin]; });
+  for (unsigned first = end; first-- > begin;) {
+    tiling::Saving &mine = saved[first - begin];
+    mine = saved[first - begin + 1];
+    std::optional<Nest> &nest = found[first - begin];
+    nest = search.find(first, end, mine);
+    if (nest)
+      mine = getSaving(*nest) + saved[nest->last + 1 - begin];
+  }
+  std::vector<Nest> nests;
+  for (unsigned first = begin; first < end;) {
+    std::optional<Nest> &nest = found[first - begin];
+    first = nest ? nest->last + 1 : first + 1;
+    if (nest)
+      nests.push_back(std::move(*nest));
+  }
+  return nests;
+}
+
+/// The nests that are worth it where values stay untiled as \p facts says.
+static std::vector<Nest> chooseNests(const tiling::Facts &facts) {
+  // Nests that save most take longest to find. What lies between them is looked at from each
+  // operation on.
+  std::vector<Nest> greedy = chooseGreedily(facts), nests;
+  if (facts.problem.ops.empty())
+    return nests;
+  const double all = facts.getUntiledInNs(0, static_cast<unsigned>(facts.problem.ops.size()) - 1);
+  auto isSettled = [&](const Nest &nest) {
+    return nest.numTrips.size() == 2 || nest.numImpossible > 0 ||
+           nest.last - nest.first >= tiling::kMostOfTwoLoops ||
+           nest.untiledInNs - nest.tiledInNs > kShareOfSettled * all;
+  };
+  unsigned begin = 0;
+  auto fill = [&](unsigned end, auto firstWithin, auto lastWithin) {
+    if (end - begin <= kMostOfAllRuns)
+      for (Nest &nest : chooseBest(facts, begin, end))
+        nests.push_back(std::move(nest));
+    else
+      nests.insert(nests.end(), std::make_move_iterator(firstWithin),
+                   std::make_move_iterator(lastWithin));
+  };
+  auto within = greedy.begin();
+  for (auto nest = greedy.begin(); nest != greedy.end(); ++nest) {
+    if (!isSettled(*nest))
+      continue;
+    fill(nest->first, within, nest);
+    begin = nest->last + 1;
+    within = std::next(nest);
+    nests.push_back(std::move(*nest));
+  }
+  fill(static_cast<unsigned>(facts.problem.ops.size()), within, greedy.end());
+  return nests;
+}
+
+/// Values that operations of \p nests or beside them expect in the scratchpads, and that some
+/// other nest does not leave there.
+static std::vector<unsigned> findLost(const tiling::Facts &facts, const std::vector<Nest> &nests) {
+  const TilingProblem &problem = facts.problem;
+  std::vector<unsigned> numStaying(problem.values.size());
+  std::vector<bool> isInNest(problem.ops.size()), isExpected(problem.values.size());
+  auto count = [&](unsigned number, auto stays) {
+    for (const TilingOperand &operand : problem.ops[number].operands)
+      if (stays(operand.value)) {
+        ++numStaying[operand.value];
+        isExpected[operand.value] = true;
+      }
+  };
+  for (const Nest &nest : nests)
+    for (unsigned number = nest.first; number <= nest.last; ++number) {
+      isInNest[number] = true;
+      count(number, [&](unsigned value) {
+        return std::find(nest.wholes.begin(), nest.wholes.end(), value) != nest.wholes.end();
+      });
+    }
+  for (unsigned number = 0; number < problem.ops.size(); ++number)
+    if (!isInNest[number])
+      count(number, [&](unsigned value) { return facts.isResident[value]; });
+  for (const Nest &nest : nests)
+    for (unsigned value : nest.evicted)
+      numStaying[value] = 0;
+  std::vector<unsigned> lost;
+  for (unsigned value = 0; value < problem.values.size(); ++value)
+    if (isExpected[value] && numStaying[value] < facts.numUses[value])
+      lost.push_back(value);
+  return lost;
+}
+
+/// Operations outside of \p nests were divided for values in the scratchpads that \p nests have
+/// no room for. Those that find nothing there are divided for device memory: each becomes a nest
+/// of its own, with no loop.
+static void divideAnew(const tiling::Facts &facts, std::vector<Nest> &nests) {
+  const TilingProblem &problem = facts.problem;
+  std::vector<bool> isLost(problem.values.size()), isInNest(problem.ops.size());
+  for (unsigned value : findLost(facts, nests))
+    isLost[value] = true;
+  for (const Nest &nest : nests)
+    for (unsigned number = nest.first; number <= nest.last; ++number)
+      isInNest[number] = true;
+  std::vector<Nest> alone;
+  for (unsigned number = 0; number < problem.ops.size(); ++number) {
+    const TilingOp &op = problem.ops[number];
+    if (isInNest[number] || op.isFixed || op.carried || !op.division ||
+        std::any_of(op.operands.begin(), op.operands.end(), [&](const TilingOperand &operand) {
+          return facts.isResident[operand.value] && !isLost[operand.value];
+        }))
+      continue;
+    const double present = facts.getCostInNs(number, {}, op.splits, 0, /*reachesAll=*/false);
+    const auto &[splits, ns] = facts.getOwnDivision(number);
+    if (splits.empty() || !(ns < kWorthwhile * present))
+      continue;
+    Nest nest;
+    nest.first = nest.last = number;
+    nest.ops.emplace_back();
+    nest.ops.back().isApart = true;
+    nest.ops.back().splits = splits;
+    nest.untiledInNs = present;
+    nest.tiledInNs = ns;
+    alone.push_back(std::move(nest));
+  }
+  nests.insert(nests.end(), std::make_move_iterator(alone.begin()),
+               std::make_move_iterator(alone.end()));
+  std::sort(nests.begin(), nests.end(),
+            [](const Nest &a, const Nest &b) { return a.first < b.first; });
+}
+
+std::vector<Nest> findNests(const TilingProblem &problem) {
+  tiling::Facts facts(problem);
+  std::vector<Nest> nests = chooseNests(facts);
+  if (problem.seed)
+    return nests;
+  // What nests do away with others counted on: they are chosen anew without it.
+  for (unsigned round = 1; round < kMostRounds; ++round) {
+    std::vector<unsigned> lost = findLost(facts, nests);
+    if (lost.empty())
+      break;
+    facts.setLost(lost);
+    nests = chooseNests(facts);
+  }
+  divideAnew(facts, nests);
   return nests;
 }
 

@@ -16,8 +16,9 @@
 // tiles of its rows, and loaded once. A dim that some value of the nest is read across is not
 // tiled, nor one that an operation reduces: unless the operations around it carry what they have
 // from part to part (TilingOp::carried). What reads the results of a loop without having its dim
-// stands behind it. Cores share each tile along one class or two; what all of them need of it
-// may lie in each core, computed or loaded by each.
+// stands behind it. A product that needs nothing of the nest and whose parts are too small for
+// the cores is done before it. Cores share each tile along one class or two; what all of them need
+// of it may lie in each core, computed or loaded by each.
 //
 // What is compared is what the cost model says of each operation with its operands where the
 // nest would have them. A nest is proposed only where that is less than what the same
@@ -116,6 +117,9 @@ struct NestOp {
   std::array<std::optional<unsigned>, kMostShares> shareDims;
   /// A bit for each of Nest::shares: all of its slices do the same, each for itself.
   unsigned copied = 0;
+  /// Done as a whole before all others, divided by itself, with all operands in device memory:
+  /// it needs nothing that the nest computes, and takes less so than in parts.
+  bool isApart = false;
 };
 
 /// A value that a nest keeps tile by tile in LX.
@@ -142,6 +146,10 @@ struct Nest {
   std::vector<int64_t> shares;
   std::vector<NestOp> ops;
   std::vector<NestTile> tiles;
+  /// Values that stay in LX as a whole, as they do untiled, also for operations beyond the nest.
+  std::vector<unsigned> wholes;
+  /// Values of others that stay untiled and for which the nest leaves no room.
+  std::vector<unsigned> evicted;
   double untiledInNs = 0, tiledInNs = 0; ///< by the cost model
   /// Operations that are not possible untiled; the others' time is `untiledInNs`.
   unsigned numImpossible = 0;

@@ -245,8 +245,7 @@ TEST(TimeTilingTest, SumsThatDoNot) {
 }
 
 TEST(TimeTilingTest, KeysOfAHeadAreTurnedAndLoadedOnce) {
-  // The keys turned, scores = q k, an exponential, times v: each core has a head, whose rows
-  // come tile by tile.
+  // The keys turned, scores = q k, an exponential, times v: heads or rows come tile by tile.
   const int64_t heads = 32, length = 2048, width = 128;
   Builder b(7 << 18);
   unsigned q = b.addValue({heads, length, width}, false),
@@ -260,32 +259,69 @@ TEST(TimeTilingTest, KeysOfAHeadAreTurnedAndLoadedOnce) {
   b.addOp({heads, length, length, width}, {{q, {0, 1, 3}}, {turned, {0, 3, 2}}, {s, {0, 1, 2}}});
   b.addOp({heads, length, length}, {{s, {0, 1, 2}}, {e, {0, 1, 2}}});
   b.addOp({heads, length, width, length}, {{e, {0, 1, 3}}, {v, {0, 3, 2}}, {out, {0, 1, 2}}});
-  // Pairs of rows stay together, so that no slice of rows has a copy of the keys.
-  for (unsigned op : {1u, 2u, 3u})
-    b.problem.ops[op].units[1] = 2;
   std::vector<Nest> nests = findNests(b.problem);
   ASSERT_EQ(nests.size(), 1u);
   const Nest &nest = nests.front();
   EXPECT_EQ(nest.first, 0u);
   EXPECT_EQ(nest.last, 3u);
-  ASSERT_EQ(nest.numTrips.size(), 1u);
-  EXPECT_EQ(nest.ops[0].depth, 0u);
-  for (unsigned op : {1u, 2u, 3u})
-    EXPECT_EQ(nest.ops[op].dims, (std::vector<std::optional<unsigned>>{1}));
+  // Each loop that the turning stands in moves along the heads: no keys are turned again.
+  const unsigned depth = nest.ops[0].depth;
+  for (const std::optional<unsigned> &dim : nest.ops[0].dims)
+    EXPECT_EQ(dim, 0u);
   for (const NestOp &op : nest.ops)
-    EXPECT_EQ(op.splits.front(), 32);
+    EXPECT_EQ(getNumCores(op.splits) * (op.copied ? nest.shares[1] : 1), 32);
   auto find = [&](unsigned value) {
     return std::find_if(nest.tiles.begin(), nest.tiles.end(),
                         [&](const NestTile &tile) { return tile.value == value; });
   };
-  EXPECT_EQ(find(turned), nest.tiles.end()); // a whole value: its buffer stays
-  ASSERT_NE(find(v), nest.tiles.end());
-  EXPECT_TRUE(find(v)->isLoaded);
-  EXPECT_EQ(find(v)->depth, 0u);
+  // A loop over rows reads the values of a head again: then they are loaded before it.
+  if (nest.numTrips.size() > depth) {
+    ASSERT_NE(find(v), nest.tiles.end());
+    EXPECT_TRUE(find(v)->isLoaded);
+    EXPECT_EQ(find(v)->depth, depth);
+  }
   ASSERT_NE(find(s), nest.tiles.end());
-  EXPECT_EQ(find(s)->depth, 1u);
+  EXPECT_EQ(find(s)->depth, nest.numTrips.size());
   // Nobody but the keys' turning takes time that products do not hide.
   EXPECT_LT(nest.tiledInNs, 0.5 * nest.untiledInNs);
+}
+
+/// Values that the first operation makes of \p x for each of eight heads, and scores of a head's
+/// rows with them. The heads lie side by side in the columns of the values.
+static unsigned addHeads(Builder &b, int64_t heads, int64_t length, int64_t width) {
+  unsigned x = b.addValue({length, 4096}, false), w = b.addValue({4096, heads * width}, false),
+           v = b.addValue({length, heads * width}, true),
+           s = b.addValue({heads, length, length}, true),
+           e = b.addValue({heads, length, length}, true),
+           out = b.addValue({heads, length, width}, false),
+           q = b.addValue({heads, length, width}, false),
+           k = b.addValue({heads, width, length}, false);
+  b.addOp({length, heads * width, 4096}, {{x, {0, 2}}, {w, {2, 1}}, {v, {0, 1}}});
+  b.addOp({heads, length, length, width}, {{q, {0, 1, 3}}, {k, {0, 3, 2}}, {s, {0, 1, 2}}});
+  b.addOp({heads, length, length}, {{s, {0, 1, 2}}, {e, {0, 1, 2}}});
+  TilingOp &last =
+      b.addOp({heads, length, width, length}, {{e, {0, 1, 3}}, {v, {3, 2}}, {out, {0, 1, 2}}});
+  // v[key, head * width + column]
+  last.operands[1].map.results[1] = layout::add(layout::makeInput(0, width), layout::makeInput(2));
+  return v;
+}
+
+TEST(TimeTilingTest, ProductsOfSmallPartsStandApart) {
+  // A head's values are too narrow for the cores: the product is done for all heads before the
+  // loop over them, with a division of its own.
+  const int64_t heads = 8, length = 2048, width = 128;
+  Builder b(7 << 18);
+  unsigned v = addHeads(b, heads, length, width);
+  std::vector<Nest> nests = findNests(b.problem);
+  ASSERT_FALSE(nests.empty());
+  const Nest &nest = nests.front();
+  ASSERT_EQ(nest.first, 0u);
+  EXPECT_FALSE(nest.numTrips.empty());
+  EXPECT_TRUE(nest.ops.front().isApart);
+  EXPECT_EQ(nest.ops.front().depth, 0u);
+  EXPECT_EQ(getNumCores(nest.ops.front().splits), 32);
+  for (const NestTile &tile : nest.tiles)
+    EXPECT_TRUE(tile.value != v || tile.isLoaded);
 }
 
 TEST(TimeTilingTest, KeysThatCoresShareAreInEach) {

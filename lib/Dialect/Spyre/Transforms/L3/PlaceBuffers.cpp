@@ -28,6 +28,9 @@ using namespace mlir;
 using namespace mlir::spyre;
 namespace planning = ::spyre::planning;
 
+/// Steps of the search for places in LX where first fit leaves something out: some milliseconds.
+static constexpr int64_t kPackingSteps = 5000;
+
 namespace {
 class BufferPlacer {
 public:
@@ -119,6 +122,13 @@ LogicalResult BufferPlacer::placeLX(SmallVectorImpl<AllocOp> &candidates,
                                     SmallVectorImpl<AllocOp> &rest) {
   planning::PackingProblem problem = makeProblem(candidates, /*inLX=*/true);
   planning::PackingPlan plan = planning::pack(problem);
+  // What first fit leaves out an order of its own may have room for.
+  if (!plan.keepsAll()) {
+    planning::PackingOptions options;
+    options.strategy = planning::PackingStrategy::Search;
+    options.nodeLimit = kPackingSteps;
+    plan = planning::pack(problem, options);
+  }
   assert(planning::verify(problem, plan.addresses).empty() && "the packing must be valid");
   for (auto [alloc, address] : llvm::zip_equal(candidates, plan.addresses)) {
     if (address) {

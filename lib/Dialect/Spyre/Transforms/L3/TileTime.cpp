@@ -346,10 +346,13 @@ void TimeTiler::build(const planning::Nest &nest) {
     assert(tile && "a tile of a deeper loop is used in this one");
     return known->second;
   };
+  for (unsigned number = nest.first; number <= nest.last; ++number)
+    if (const planning::NestOp &placed = nest.ops[number - nest.first]; placed.isApart)
+      buildTile(ops[number], placed, nest, loops, [](Value, Location) { return Tile(); });
   auto buildOps = [&](bool isAfter) {
     for (unsigned number = nest.first; number <= nest.last; ++number) {
       const planning::NestOp &placed = nest.ops[number - nest.first];
-      if (placed.depth == depth && placed.isAfter == isAfter)
+      if (!placed.isApart && placed.depth == depth && placed.isAfter == isAfter)
         buildTile(ops[number], placed, nest, loops, getTile);
     }
   };
@@ -406,7 +409,7 @@ void TimeTiler::buildTile(DeviceOpInterface op, const planning::NestOp &placed,
   }
   if (!placed.splits.empty() || !loops.empty()) {
     spec.splits.assign(placed.splits.begin(), placed.splits.end());
-    spec.kFast = false;
+    spec.kFast = placed.isApart && planning::wantsKFast(model.describe(op).problem, placed.splits);
   }
   // Each slice has its copy of what is no slice of a dim.
   unsigned split = placed.copied;
