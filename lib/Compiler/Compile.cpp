@@ -17,6 +17,7 @@
 #include "spyre/Compiler/Pipelines.h"
 #include "spyre/Compiler/PlanChoice.h"
 #include "spyre/Compiler/PlanFacts.h"
+#include "spyre/Compiler/PlanSchedules.h"
 #include "spyre/Compiler/ProgramGraph.h"
 #include "spyre/Compiler/ReportFacts.h"
 #include "spyre/Conversion/SpyreToSuperDSC/SpyreToSuperDSC.h"
@@ -27,10 +28,10 @@
 #include "spyre/Dialect/Spyre/Transforms/L2/Passes.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/LaunchSpec.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/Passes.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/Schedules.h"
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
 #include "spyre/SuperDSC/DeviceLimits.h"
 #include "spyre/Support/AtomicDirectory.h"
-#include "spyre/Support/JsonWriter.h"
 #include "spyre/Support/Nesting.h"
 #include "spyre/Target/SuperDSC/BundleDirectory.h"
 
@@ -45,7 +46,6 @@
 
 #include <chrono>
 #include <map>
-#include <sstream>
 
 using namespace mlir;
 namespace artifact = ::spyre::artifact;
@@ -130,6 +130,9 @@ private:
   SmallVector<ModuleOp> failedParts;
   /// What the callers of the planned bundles pass.
   std::vector<artifact::LaunchSpec> launchSpecs;
+  ::spyre::planning::Schedules asked; ///< by --plan
+  std::vector<std::string> functionNames;
+  ::spyre::planning::Schedules chosen; ///< for --save-plan
   /// Elements of the constants that are arguments, by bundle and array name.
   std::map<std::pair<size_t, std::string>, ElementsAttr> constants;
   std::vector<::spyre::report::Stage> reportStages;
@@ -424,11 +427,13 @@ void Compilation::collectFacts() {
 }
 
 LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
+  using ::spyre::compiler::PlanKind;
   stats.plans.clear();
   ::spyre::compiler::LowerOptions lower;
   lower.optLevel = options.optLevel;
   lower.cores = options.cores;
   lower.tileSeed = options.planSeed;
+  lower.recordPlan = !options.savePlan.empty();
   mlir::spyre::SpyreVerifyProvenanceOptions provenance;
   provenance.operations = fromTorch;
   auto l1 = [&](OpPassManager &pm) { ::spyre::compiler::buildL1Stage(pm); };
@@ -446,14 +451,21 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
   if (failed(split))
     return failure();
   graph = std::move(*split);
+  // Loops are not emitted as KTIR yet.
+  const bool hasChoice = options.optLevel >= 2 && level < 3 && options.target != "ktir";
+  ::spyre::compiler::PlanSchedules schedules(asked,
+                                             hasChoice ? PlanKind::Tiled : PlanKind::Untiled);
+  chosen.clear();
+  for (OwningOpRef<ModuleOp> &part : graph.bundles)
+    if (failed(schedules.addPart(*part)))
+      return failure();
+  functionNames = schedules.getNames();
   if (level < 2 && failed(runStage("l1", l1)))
     return failure();
   // Nothing is said: lowerWithHost sends the operations to the host.
   isIdle = mayBeIdle && !computes();
   if (isIdle)
     return failure();
-  // Loops are not emitted as KTIR yet.
-  const bool hasChoice = options.optLevel >= 2 && level < 3 && options.target != "ktir";
   std::vector<std::vector<::spyre::compiler::ProgramForm>> forms(graph.bundles.size());
   if (hasChoice && level < 2)
     for (auto [part, bundle] : llvm::enumerate(graph.bundles))
@@ -464,16 +476,31 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
   if (hasChoice)
     for (auto [part, bundle] : llvm::enumerate(graph.bundles))
       forms[part].insert(forms[part].begin(), {OwningOpRef<ModuleOp>(bundle->clone())});
-  auto choose = [&](size_t part, bool hasPassed) {
-    if (!hasChoice)
-      return success(hasPassed);
-    ::spyre::compiler::PlanChoice choice(lower, options.planKind);
-    choice.setUntiled(graph.bundles[part], hasPassed);
+  for (auto [part, bundle] : llvm::enumerate(graph.bundles)) {
+    const PlanKind kind = schedules.getKind(part, PlanKind::Untiled);
+    if (schedules.isPinned(part) && !hasChoice && kind != PlanKind::Untiled)
+      return fail("a plan of kind " + Twine(::spyre::getName(kind)) +
+                  " needs -O2 or -O3, the target superdsc, and a program without buffers");
+    schedules.apply(part, *bundle, PlanKind::Untiled);
     for (::spyre::compiler::ProgramForm &form : forms[part])
-      choice.consider(std::move(form));
-    if (choice.hasPlan())
-      stats.plans.push_back(choice.getTimes());
-    return success(choice.hasPlan());
+      schedules.apply(part, *form.program, form.kind);
+  }
+  auto choose = [&](size_t part, bool hasPassed) {
+    PlanKind kind = PlanKind::Untiled;
+    if (hasChoice) {
+      ::spyre::compiler::PlanChoice choice(lower, schedules.getKind(part, options.planKind),
+                                           schedules.isPinned(part));
+      choice.setUntiled(graph.bundles[part], hasPassed);
+      for (::spyre::compiler::ProgramForm &form : forms[part])
+        choice.consider(std::move(form));
+      hasPassed = choice.hasPlan();
+      kind = choice.getTimes().kind;
+      if (hasPassed)
+        stats.plans.push_back(choice.getTimes());
+    }
+    if (hasPassed)
+      mlir::spyre::takeChosenSchedules(*graph.bundles[part], ::spyre::getName(kind), chosen);
+    return success(hasPassed);
   };
   if (failed(runStage("planned", l3, choose)))
     return failure();
@@ -588,6 +615,12 @@ LogicalResult Compilation::run(std::unique_ptr<llvm::MemoryBuffer> input,
     context.printOpOnDiagnostic(false);
   if (failed(parse(std::move(input))) || failed(dump("input")))
     return failure();
+  if (!options.plan.empty() || !options.planText.empty()) {
+    auto read = ::spyre::compiler::readPlan(context, options.plan, options.planText);
+    if (failed(read))
+      return failure();
+    asked = std::move(*read);
+  }
   int level = getLevel(*module);
   if (failed(markWeights(*module, options.weights, stats.usageError)))
     return failure();
@@ -610,8 +643,17 @@ LogicalResult Compilation::run(std::unique_ptr<llvm::MemoryBuffer> input,
   if (failed(mayUseHost ? lowerWithHost() : lower(level, fromTorch, /*isSplit=*/false)))
     return failure();
   stats.numBundles = static_cast<int64_t>(graph.bundles.size());
+  for (const auto &[name, schedule] : asked)
+    if (!llvm::is_contained(functionNames, name))
+      return fail("the plan has a function '" + name + "'; the program has " +
+                  llvm::join(functionNames, ", "));
   if (failed(write(outputDirectory)) || failed(writeReport()))
     return failure();
+  if (!options.savePlan.empty())
+    if (auto message = ::spyre::writeFileAtomically(options.savePlan, [&](std::ostream &os) {
+          os << ::spyre::planning::writeSchedules(chosen);
+        }))
+      return fail(*message);
   stats.compileSeconds = secondsSince(start);
   return success();
 }
@@ -630,71 +672,6 @@ LogicalResult compileText(llvm::StringRef text, const std::string &name,
   // The lexer reads the zero behind the text, so it has to be a copy.
   return Compilation(name, options, stats, context)
       .run(llvm::MemoryBuffer::getMemBufferCopy(text, name), outputDirectory);
-}
-
-std::string toJson(const CompileStats &stats) {
-  std::ostringstream os;
-  {
-    json::Writer w(os, /*pretty=*/true);
-    w.beginObject();
-    w.field("compile_s", stats.compileSeconds);
-    w.key("stages");
-    w.beginObject();
-    for (const auto &[name, seconds] : stats.stages)
-      w.field(name, seconds);
-    w.endObject();
-    w.field("bundles", stats.numBundles);
-    w.field("device_ops", stats.numDeviceOps);
-    w.field("placements", stats.numPlacements);
-    w.key("host_calls");
-    w.beginObject();
-    for (const auto &[function, count] : stats.hostCalls)
-      w.field(function, count);
-    w.endObject();
-    if (!stats.hostFacts.empty()) {
-      w.key("host_reasons");
-      w.beginArray();
-      for (const HostCallFact &fact : stats.hostFacts) {
-        w.beginArray();
-        w.value(fact.function);
-        w.value(fact.reason);
-        w.value(fact.location);
-        w.endArray();
-      }
-      w.endArray();
-    }
-    w.field("hbm_read_bytes", stats.hbmReadInBytes);
-    w.field("hbm_write_bytes", stats.hbmWriteInBytes);
-    w.field("lx_bytes_peak", stats.lxPeakInBytes);
-    w.field("pool_bytes", stats.poolInBytes);
-    w.field("modelled_us", stats.modelledInNs / 1000);
-    w.key("modelled_parts");
-    w.beginObject();
-    w.field("compute_us", stats.computeInNs / 1000);
-    w.field("memory_us", stats.memoryInNs / 1000);
-    w.field("ring_us", stats.ringInNs / 1000);
-    w.endObject();
-    if (!stats.plans.empty()) {
-      w.key("plans");
-      w.beginArray();
-      for (const PlanTimes &plan : stats.plans) {
-        w.beginObject();
-        w.field("kind", getName(plan.kind));
-        w.key("us");
-        w.beginObject();
-        for (auto [kind, ns] : plan.ns)
-          w.field(getName(kind), ns / 1000);
-        w.endObject();
-        w.endObject();
-      }
-      w.endArray();
-    }
-    w.field("bound_us", stats.boundInNs / 1000);
-    if (stats.boundInNs > 0)
-      w.field("bound_ratio", stats.modelledInNs / stats.boundInNs);
-    w.endObject();
-  }
-  return os.str();
 }
 
 } // namespace spyre::compiler

@@ -53,6 +53,10 @@ spyre::compiler::CompileFlags::CompileFlags(cl::OptionCategory &category)
           cl::desc("With a plan of kind tiled or carried, for tests: tiles as this number "
                    "draws them among the legal ones, whatever they take; 0 (default): the best"),
           cl::init(0), cl::cat(category)),
+      plan("plan", cl::desc("Plan the program as this file says, where it says anything"),
+           cl::value_desc("file"), cl::cat(category)),
+      savePlan("save-plan", cl::desc("Write the plan as such a file"), cl::value_desc("file"),
+               cl::cat(category)),
       dumpStages("dump-stages", cl::desc("Write the program after each stage into this folder"),
                  cl::value_desc("dir"), cl::cat(category)),
       report("report", cl::desc("Write an HTML page about the compiled program"),
@@ -130,6 +134,8 @@ spyre::compiler::makeOptions(const CompileFlagValues &flags) {
     return "--plan-seed=" + std::to_string(flags.planSeed) + ": a number from 0 on is wanted";
   options.planKind = *planKind;
   options.planSeed = flags.planSeed;
+  options.plan = flags.plan;
+  options.savePlan = flags.savePlan;
   options.optLevel = flags.optLevel;
   options.cores = flags.cores;
   options.device = flags.device;
@@ -158,6 +164,8 @@ spyre::compiler::CompileFlags::getOptions() const {
                            dumpStages, report, weights, host, costModel};
   values.planKind = planKind;
   values.planSeed = planSeed;
+  values.plan = plan;
+  values.savePlan = savePlan;
   values.pretty = pretty;
   values.reportSeconds = reportSeconds;
   values.provenance = provenance;

@@ -57,6 +57,7 @@ void buildL3Stage(OpPassManager &pm, const LowerOptions &options, bool hasBuffer
   division.search = options.optLevel >= 2;
   division.exhaustive = options.optLevel >= 3;
   division.leaveUndivided = options.tileTime;
+  division.record = options.recordPlan;
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreDivideWork(division));
   if (!hasBuffers)
     pm.addPass(mlir::spyre::createSpyreBufferize());
@@ -67,9 +68,11 @@ void buildL3Stage(OpPassManager &pm, const LowerOptions &options, bool hasBuffer
     tiles.cores = division.cores;
     tiles.preferCarried = options.preferCarried;
     tiles.seed = options.tileSeed;
+    tiles.record = options.recordPlan;
     pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreTileTime(tiles));
     // What tiles leave open.
     division.leaveUndivided = false;
+    division.resume = true;
     pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreDivideWork(division));
   }
   mlir::spyre::SpyrePlaceBuffersOptions placement;

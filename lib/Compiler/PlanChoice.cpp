@@ -95,8 +95,8 @@ void PlanChoice::setUntiled(OwningOpRef<ModuleOp> &untiled, bool hasPassed) {
 
 void PlanChoice::consider(ProgramForm form) {
   ModuleOp module = *form.program;
-  // What a number draws is a plan of the wanted kind.
-  if (isWanted || isDividedByHand(module) || (options.tileSeed != 0 && form.kind != wanted))
+  // What a number draws, or a schedule says, is a plan of the wanted kind.
+  if (isWanted || isDividedByHand(module) || (mustBe && form.kind != wanted))
     return;
   // Sums that are carried on take operations of their own; little can be gained where next to
   // nothing is lost.
@@ -116,19 +116,23 @@ void PlanChoice::consider(ProgramForm form) {
   if (form.isL1)
     buildL2Stage(pm, tiling);
   buildL3Stage(pm, tiling);
-  // A drawn plan is one that must be possible.
-  const bool isDrawn = tiling.tileSeed != 0;
   ScopedDiagnosticHandler silence(module.getContext(),
-                                  [&](Diagnostic &) { return success(!isDrawn); });
+                                  [&](Diagnostic &) { return success(!mustBe); });
   if (failed(pm.run(module))) {
-    hasFailed |= isDrawn;
+    hasFailed |= mustBe;
     return;
   }
   const double ns = sum(module, getModelledTimeInNs);
   // Not every plan has a descriptor for each operation: with tiles a few need more dims.
   const bool isBetter = !isPlanned || wanted == form.kind || ns < bestInNs;
-  if (isBetter && !canEmit(module))
+  if (isBetter && !canEmit(module)) {
+    if (mustBe && options.tileSeed == 0) {
+      hasFailed = true;
+      emitError(module.getLoc()) << "the plan that the schedule asks for has operations of more "
+                                    "dims than a descriptor can say";
+    }
     return;
+  }
   times.ns.emplace_back(form.kind, ns);
   if (!isBetter)
     return;

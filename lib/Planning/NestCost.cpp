@@ -6,8 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A candidate says which loops there are and how cores share tiles. From that follow the loops
-// that each operation stands in, the values that may stay in LX, those of them that fit
-// together, and the time.
+// that each operation stands in, the values that may stay in LX (NestKept.cpp), and the time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +20,6 @@ static constexpr double kIllegal = std::numeric_limits<double>::infinity();
 /// An operation with dims for copies has at most so many: descriptors have names for seven, and
 /// layouts may take one apart.
 static constexpr size_t kMostDims = 6;
-/// Of the scratchpad, what tiles may take: copies of other operations need some, too.
-static constexpr double kShareOfScratchpad = 0.98;
 
 double Facts::getCostInNs(unsigned number, const std::vector<std::pair<unsigned, int64_t>> &tiles,
                           const Splits &splits, uint64_t inLX, bool reachesAll) const {
@@ -265,224 +262,6 @@ void Run::copyOps(const Candidate &candidate, Nest &nest) const {
   }
 }
 
-std::optional<Run::Sharing> Run::findSharing(const Candidate &candidate, const Nest &nest,
-                                             unsigned place) const {
-  const size_t numShares = candidate.cores.size();
-  Sharing sharing;
-  unsigned leftOut = 0;
-  // Every core finds what it wrote if all operations share it along the same dims, in the same
-  // order.
-  std::optional<bool> isReversed;
-  for (Use use : uses[place]) {
-    const NestOp &op = nest.ops[use.op - first];
-    if (op.isApart)
-      continue;
-    for (size_t i = 0; i < numShares; ++i) {
-      const Share &share = candidate.cores[i];
-      if (share.numSlices == 1)
-        continue;
-      const unsigned bit = 1u << i;
-      if (!op.shareDims[i]) {
-        // A slice for itself: it has a copy of what is no slice.
-        (op.copied & bit ? sharing.copied : leftOut) |= bit;
-        if (op.copied & bit && share.shared->isInValue[place])
-          return std::nullopt;
-      } else if (share.shared->valueDims[place]) {
-        sharing.sliced |= bit;
-      } else {
-        // The result of a reduced dim, too: which core has the whole sum is not public.
-        if (!candidate.copies || share.shared->isInValue[place] ||
-            facts.problem.values[values[place]].shape.empty() || // a number
-            !readsCopies(share, use) || facts.problem.ops[use.op].operands[use.operand].isWrite)
-          return std::nullopt;
-        sharing.copied |= bit;
-      }
-    }
-    if (numShares == 2 && op.shareDims[0] && op.shareDims[1]) {
-      const bool isReversedHere = *op.shareDims[1] < *op.shareDims[0];
-      if (isReversed.value_or(isReversedHere) != isReversedHere)
-        return std::nullopt;
-      isReversed = isReversedHere;
-    }
-  }
-  if ((sharing.sliced & sharing.copied) | (leftOut & (sharing.sliced | sharing.copied)))
-    return std::nullopt;
-  // Copies are counted in the order of the shares.
-  return sharing.copied && isReversed.value_or(false) ? std::nullopt : std::optional(sharing);
-}
-
-std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nest,
-                                     const std::vector<unsigned> &positions) {
-  const unsigned numLoops = static_cast<unsigned>(candidate.loops.size());
-  std::vector<Kept> kept;
-  for (unsigned place = 0; place < values.size(); ++place) {
-    const unsigned number = values[place];
-    const TilingValue &value = facts.problem.values[number];
-    if (!value.mayStay || !touchesBoxes[place])
-      continue;
-    bool isPossible = true;
-    unsigned numUses = 0, numWrites = 0, numFirstWrites = 0, numCarried = 0, leastDepth = numLoops,
-             mostDepth = 0, from = kNone, to = 0;
-    bool isReadByCopies = false;
-    const Use *firstWithin = nullptr;
-    for (const Use &use : uses[place]) {
-      const NestOp &op = nest.ops[use.op - first];
-      if (op.isApart)
-        continue;
-      firstWithin = firstWithin ? firstWithin : &use;
-      const TilingOperand &operand = facts.problem.ops[use.op].operands[use.operand];
-      // Boxes of it that are written before it is read.
-      numFirstWrites += operand.isWrite && numFirstWrites == numUses && !op.isAfter &&
-                        op.depth == nest.ops[firstWithin->op - first].depth;
-      ++numUses;
-      numWrites += operand.isWrite;
-      numCarried += operand.isWrite && facts.problem.ops[use.op].carried;
-      isPossible &= !operand.needsDeviceMemory && !op.splits.empty();
-      isReadByCopies |= !operand.isWrite && op.copied;
-      // What a loop moves along is a dim of the tile, not a part of one.
-      const layout::IndexMap &map = facts.getMap(use);
-      for (unsigned i = 0; i < op.dims.size(); ++i)
-        for (unsigned r = 0; op.dims[i] && r < map.results.size(); ++r)
-          if (layout::dependsOn(map.results[r], *op.dims[i]))
-            isPossible &= candidate.loops[i].tiled->valueDims[place] == r;
-      leastDepth = std::min(leastDepth, op.depth);
-      mostDepth = std::max(mostDepth, op.depth);
-      from = std::min(from, positions[use.op - first]);
-      to = std::max(to, positions[use.op - first]);
-    }
-    std::optional<Sharing> sharing =
-        isPossible && firstWithin ? findSharing(candidate, nest, place) : std::nullopt;
-    if (!sharing)
-      continue;
-    NestTile tile;
-    tile.value = number;
-    // The loops that move over it; within them it is the same.
-    for (unsigned i = 0; i < numLoops; ++i)
-      if (candidate.loops[i].tiled->isInValue[place])
-        tile.depth = i + 1;
-    const Use &firstUse = *firstWithin;
-    // What a group carries on is filled once, and then written again by the group.
-    const bool isWrittenFirst =
-        facts.problem.ops[firstUse.op].operands[firstUse.operand].isWrite &&
-        (numWrites == 1 || (numCarried == 0 && numWrites == numFirstWrites) ||
-         (numWrites == numCarried + 1 && !facts.problem.ops[firstUse.op].carried));
-    // What no loop moves over stays as a whole beyond the run as well, if it did untiled and
-    // the operations of the run share it as they did.
-    const bool isWhole =
-        tile.depth == 0 && value.isInternal && facts.isResident[number] && !sharing->copied &&
-        std::all_of(uses[place].begin(), uses[place].end(), [&](Use use) {
-          return nest.ops[use.op - first].splits == facts.problem.ops[use.op].splits;
-        });
-    const bool isWithin = value.isInternal && facts.firstUse[number] >= first &&
-                          facts.lastUse[number] <= last && isWrittenFirst;
-    const bool isInside = isWhole || isWithin;
-    if (isWrittenFirst)
-      tile.depth = std::max(tile.depth, nest.ops[firstUse.op - first].depth);
-    if (tile.depth > leastDepth)
-      continue; // read while a loop moves over it, or written again
-    int64_t reads = 0;
-    for (Use use : uses[place])
-      if (!nest.ops[use.op - first].isApart)
-        reads += nest.getNumRuns(nest.ops[use.op - first].depth) / nest.getNumRuns(tile.depth) +
-                 (candidate.loadsFactors && numWrites == 0 && facts.problem.ops[use.op].macs > 0);
-    // Slices that do the same start from a copy of their own.
-    reads += isReadByCopies && numWrites == 0;
-    const bool isReused = !isInside && !isWhole && reads > 1;
-    tile.isLoaded = isReused && numWrites == 0;
-    // What is stored is all of it: others may have written what is missing here.
-    tile.isStored =
-        isReused && isWrittenFirst && numWrites == 1 && !sharing->copied && touchesAll[place];
-    if (!isInside && !tile.isLoaded && !tile.isStored)
-      continue;
-    double parts = 1;
-    for (unsigned i = 0; i < tile.depth; ++i) {
-      tile.dims.push_back(candidate.loops[i].tiled->valueDims[place]);
-      isPossible &= tile.dims.back() || !candidate.loops[i].tiled->isInValue[place];
-      // Each iteration would store the whole of it.
-      isPossible &= tile.dims.back() || !tile.isStored;
-      parts *= tile.dims.back() ? double(candidate.loops[i].numTrips) : 1;
-    }
-    if (!isPossible)
-      continue;
-    tile.splits.assign(value.shape.size(), 1);
-    tile.copied = sharing->copied;
-    std::vector<unsigned> slicedDims;
-    for (size_t i = 0; i < candidate.cores.size(); ++i)
-      if (sharing->sliced >> i & 1) {
-        tile.shareDims[i] = candidate.cores[i].shared->valueDims[place];
-        slicedDims.push_back(*candidate.cores[i].shared->valueDims[place]);
-        tile.splits[slicedDims.back()] = candidate.cores[i].numSlices;
-        parts *= double(candidate.cores[i].numSlices);
-      }
-    // A copy counts the cores in the order of the value's dims, other operations in that of
-    // their own.
-    if (slicedDims.size() == 2 && (tile.isLoaded || tile.isStored)) {
-      const auto &dims = nest.ops[firstUse.op - first].shareDims;
-      if ((*dims[0] < *dims[1]) != (slicedDims[0] < slicedDims[1]))
-        continue;
-    }
-    if ((tile.isLoaded || tile.isStored) && !facts.canCopy(tile, nest.numTrips))
-      continue;
-    // Used in deeper loops, it is needed from their first iteration to their last.
-    if (mostDepth > tile.depth) {
-      for (unsigned op = 0; op < nest.ops.size(); ++op)
-        if (nest.ops[op].depth > tile.depth) {
-          from = std::min(from, positions[op]);
-          to = std::max(to, positions[op]);
-        }
-    }
-    Kept entry{place, std::move(tile), from, to, double(value.sizeInBytes) / parts};
-    for (Use use : uses[place])
-      entry.savedInBytes +=
-          facts.getBytes(use) * double(nest.getNumRuns(nest.ops[use.op - first].depth));
-    kept.push_back(std::move(entry));
-  }
-  return kept;
-}
-
-bool fit(std::vector<Resident> &residents, size_t numPositions, double capacity) {
-  bool allFit = true;
-  while (true) {
-    std::unordered_map<unsigned, double> bytesOf;
-    for (const Resident &resident : residents)
-      bytesOf[resident.id] = resident.bytes;
-    // What is live at each operation, from what begins and ends there. A result takes the
-    // place of an input that ends with it.
-    std::vector<double> change(numPositions + 1);
-    for (const Resident &resident : residents) {
-      auto result = bytesOf.end();
-      if (resident.replacedBy)
-        result = bytesOf.find(*resident.replacedBy);
-      bool isReplaced = result != bytesOf.end() && result->second == resident.bytes;
-      change[resident.from] += resident.bytes;
-      change[resident.to + (isReplaced ? 0 : 1)] -= resident.bytes;
-    }
-    double most = 0, live = 0;
-    unsigned at = 0;
-    for (unsigned position = 0; position < numPositions; ++position) {
-      live += change[position];
-      if (live > most) {
-        most = live;
-        at = position;
-      }
-    }
-    if (most <= capacity)
-      return allFit;
-    allFit = false;
-    // Per byte of the scratchpad; of those that save the same the largest.
-    auto least = residents.end();
-    for (auto entry = residents.begin(); entry != residents.end(); ++entry) {
-      if (entry->from > at || entry->to < at)
-        continue;
-      double mine = least == residents.end() ? -1 : entry->savedInBytes * least->bytes,
-             other = least == residents.end() ? 0 : least->savedInBytes * entry->bytes;
-      if (mine < other || (mine == other && entry->bytes > least->bytes))
-        least = entry;
-    }
-    residents.erase(least);
-  }
-}
-
 void Facts::computeUntiled() {
   std::vector<Resident> residents;
   for (unsigned value = 0; value < problem.values.size(); ++value) {
@@ -538,50 +317,6 @@ double draw(uint64_t seed, std::initializer_list<uint64_t> parts) {
     state ^= state >> 31;
   }
   return double(state >> 11) / double(uint64_t(1) << 53);
-}
-
-const std::vector<unsigned> &Run::getPassing() {
-  if (passing)
-    return *passing;
-  passing.emplace();
-  for (unsigned value = 0; value < facts.isResident.size(); ++value)
-    if (facts.isResident[value] && facts.firstUse[value] < first && facts.lastUse[value] > last &&
-        places[value] == kNone)
-      passing->push_back(value);
-  return *passing;
-}
-
-bool Run::fitKept(std::vector<Kept> &kept, Nest &nest, const std::vector<unsigned> &positions) {
-  std::vector<unsigned> opAt(positions.size());
-  for (unsigned op = 0; op < positions.size(); ++op)
-    opAt[positions[op]] = op + first;
-  std::vector<Resident> residents;
-  for (const Kept &entry : kept) {
-    Resident resident{entry.place, entry.from,         entry.to,
-                      entry.bytes, entry.savedInBytes, std::nullopt};
-    const unsigned number = opAt[entry.to];
-    std::optional<unsigned> result = facts.getReplacement(number, values[entry.place]);
-    if (result && uses[places[*result]].front().op == number &&
-        entry.tile.depth == nest.ops[number - first].depth)
-      resident.replacedBy = places[*result];
-    residents.push_back(resident);
-  }
-  const unsigned numOwn = static_cast<unsigned>(values.size());
-  for (unsigned value : getPassing())
-    residents.push_back({numOwn + value, 0, static_cast<unsigned>(positions.size()) - 1,
-                         double(*facts.problem.values[value].untiledPartInBytes),
-                         facts.getBytesOfUses(value), std::nullopt});
-  if (fit(residents, positions.size(),
-          kShareOfScratchpad * double(facts.problem.scratchpadInBytes)))
-    return true;
-  std::vector<bool> isLeft(numOwn + facts.problem.values.size());
-  for (const Resident &resident : residents)
-    isLeft[resident.id] = true;
-  for (unsigned value : getPassing())
-    if (!isLeft[numOwn + value])
-      nest.evicted.push_back(value);
-  std::erase_if(kept, [&](const Kept &entry) { return !isLeft[entry.place]; });
-  return false;
 }
 
 double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit) {
@@ -726,8 +461,22 @@ double Run::getLeastInNs() const {
                   macs / (facts.problem.macsPerNs * double(facts.problem.numCores)));
 }
 
+void Run::order(std::vector<Share> &shares) const {
+  for (unsigned op = first; op <= last && shares.size() == 2; ++op) {
+    auto a = getSharedDim(*shares[0].shared, op - first),
+         b = getSharedDim(*shares[1].shared, op - first);
+    if (!a || !b)
+      continue;
+    if (*b < *a)
+      std::swap(shares[0], shares[1]);
+    return;
+  }
+}
+
 std::vector<std::vector<Run::Share>> Run::getShares(const std::vector<Loop> &loops,
                                                     const std::vector<Node> &shareable) {
+  if (pins && pins->cores)
+    return {*pins->cores};
   const int64_t numCores = facts.problem.numCores;
   auto getUnits = [&](Node root) {
     const Class &shared = getClass(root);
@@ -767,17 +516,8 @@ std::vector<std::vector<Run::Share>> Run::getShares(const std::vector<Loop> &loo
         pairs.push_back({{&getClass(shareable[i]), n}, {&getClass(shareable[j]), m}});
       }
     }
-  // Cores are counted in the order of the dims of what has both.
   for (std::vector<Share> &pair : pairs)
-    for (unsigned op = first; op <= last; ++op) {
-      auto a = getSharedDim(*pair[0].shared, op - first),
-           b = getSharedDim(*pair[1].shared, op - first);
-      if (!a || !b)
-        continue;
-      if (*b < *a)
-        std::swap(pair[0], pair[1]);
-      break;
-    }
+    order(pair);
   shares.insert(shares.end(), pairs.begin(), pairs.end());
   return shares;
 }

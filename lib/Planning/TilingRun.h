@@ -98,6 +98,9 @@ struct Resident {
 /// together, that which saves least first. True: nothing was dropped.
 bool fit(std::vector<Resident> &residents, size_t numPositions, double capacity);
 
+/// Into how many tiles of whole units a dim of \p extent can be cut, rising.
+std::vector<int64_t> getTileCounts(int64_t extent, int64_t unit);
+
 /// A number in 0 .. 1 that \p seed and \p parts draw.
 double draw(uint64_t seed, std::initializer_list<uint64_t> parts);
 
@@ -267,6 +270,10 @@ public:
   /// The best nest of at most one or just two loops, if one is worth it and saves about
   /// \p least or more.
   std::optional<Nest> findBest(unsigned numLoops, Saving least);
+  /// The best nest that \p pinned describes, whatever it takes; else the field of it that is in
+  /// the way, and why.
+  std::variant<Nest, ScheduleError> findPinned(const ScheduledNest &pinned, const NamedDims &names);
+
   /// No nest saves more.
   Saving getMostSaving() const {
     return {facts.getNumImpossible(first, last),
@@ -395,6 +402,17 @@ private:
   /// What no nest of the run falls below: each value from outside is read once, each that
   /// leaves is written once.
   double getLeastInNs() const;
+  /// The class that \p cut means; an error says what is wrong with it.
+  std::variant<Node, std::string> resolve(const ScheduledDim &dim, const NamedDims &names);
+  /// What is not searched.
+  struct Pins {
+    std::optional<std::vector<Loop>> loops;
+    std::optional<std::vector<Share>> cores;
+    std::optional<bool> loadsFactors, copies;
+  };
+  std::optional<Pins> pins;
+  /// Cores are counted in the order of the dims of what has both of \p shares.
+  void order(std::vector<Share> &shares) const;
   /// Ways to share the tiles of \p loops among the cores.
   std::vector<std::vector<Share>> getShares(const std::vector<Loop> &loops,
                                             const std::vector<Node> &shareable);

@@ -50,8 +50,7 @@ static constexpr double kWorthwhile = 0.97;
 
 namespace tiling {
 
-/// Into how many tiles of whole units a dim of \p extent can be cut, rising.
-static std::vector<int64_t> getTileCounts(int64_t extent, int64_t unit) {
+std::vector<int64_t> getTileCounts(int64_t extent, int64_t unit) {
   std::vector<int64_t> counts;
   if (extent % unit)
     return counts; // one unit is cut off: a last tile of another size
@@ -98,16 +97,22 @@ std::optional<Nest> Run::findBest(unsigned numLoops, Saving least) {
   Saving saving = getMostSaving();
   if (mustCarry)
     saving.numImpossible += kMustCarry;
-  if (!saving.isAsMuchAs(least))
+  if (!pins && !saving.isAsMuchAs(least))
     return std::nullopt;
-  const double mostInNs = saving.numImpossible > least.numImpossible
+  const double mostInNs = pins || saving.numImpossible > least.numImpossible
                               ? std::numeric_limits<double>::infinity()
                               : untiledInNs - least.ns + std::abs(least.ns) / 1000;
   std::optional<Nest> best;
+  double secondInNs = std::numeric_limits<double>::infinity();
+  std::vector<int64_t> secondTrips;
   // Takes the candidate if it is the best so far; true if smaller tiles cannot be better.
   auto consider = [&](const Candidate &candidate, double leastOf) {
-    if (mustCarry && std::none_of(candidate.loops.begin(), candidate.loops.end(),
-                                  [](const Loop &loop) { return loop.tiled->isCarried; }))
+    if (pins && (pins->loadsFactors.value_or(candidate.loadsFactors) != candidate.loadsFactors ||
+                 pins->copies.value_or(candidate.copies) != candidate.copies))
+      return false;
+    if (mustCarry && !pins &&
+        std::none_of(candidate.loops.begin(), candidate.loops.end(),
+                     [](const Loop &loop) { return loop.tiled->isCarried; }))
       return false;
     const double limit = best ? best->tiledInNs : mostInNs;
     // No plan of it takes less than all in the scratchpads.
@@ -123,11 +128,23 @@ std::optional<Nest> Run::findBest(unsigned numLoops, Saving least) {
       if (nest.getNumTiles() > kMostDrawnTiles)
         return true;
     }
+    auto setSecond = [&](double takes, const std::vector<int64_t> &trips) {
+      if (takes >= secondInNs)
+        return;
+      secondInNs = takes;
+      secondTrips = trips;
+    };
     if (ns < limit) {
+      if (best)
+        setSecond(best->tiledInNs, best->numTrips);
       best = nest;
       best->tiledInNs = ns;
+      best->loadsFactors = candidate.loadsFactors;
+      best->mayCopy = candidate.copies;
       best->untiledInNs = untiledInNs;
       best->numImpossible = saving.numImpossible;
+    } else {
+      setSecond(ns, nest.numTrips);
     }
     return allFit; // more tiles read more often what does not advance
   };
@@ -158,6 +175,10 @@ std::optional<Nest> Run::findBest(unsigned numLoops, Saving least) {
     if (numLoops == 2)
       counts.back() = thin(counts.back(), kMostCounts);
   }
+  if (pins && pins->loops) {
+    considerShares(*pins->loops);
+    return best;
+  }
   // Drawn nests have loops.
   if (numLoops == 1 && (facts.problem.seed || !considerShares({}))) {
     for (size_t i = 0; i < tileable.size(); ++i)
@@ -174,7 +195,12 @@ std::optional<Nest> Run::findBest(unsigned numLoops, Saving least) {
           if (considerShares({{&getClass(tileable[i]), outer}, {&getClass(tileable[j]), inner}}))
             break;
     }
-  bool isNest = best && (best->numImpossible > 0 || best->tiledInNs < kWorthwhile * untiledInNs);
+  if (best) {
+    best->secondInNs = secondInNs;
+    best->secondTrips = std::move(secondTrips);
+  }
+  bool isNest =
+      best && (pins || best->numImpossible > 0 || best->tiledInNs < kWorthwhile * untiledInNs);
   return isNest ? best : std::nullopt;
 }
 
@@ -380,6 +406,20 @@ static std::vector<unsigned> findLost(const tiling::Facts &facts, const std::vec
   return lost;
 }
 
+/// Operation \p number by itself, divided for device memory.
+static Nest makeAlone(const tiling::Facts &facts, unsigned number) {
+  const TilingOp &op = facts.problem.ops[number];
+  const auto &[splits, ns] = facts.getOwnDivision(number);
+  Nest nest;
+  nest.first = nest.last = number;
+  nest.ops.emplace_back();
+  nest.ops.back().isApart = true;
+  nest.ops.back().splits = splits;
+  nest.untiledInNs = facts.getCostInNs(number, {}, op.splits, 0, /*reachesAll=*/false);
+  nest.tiledInNs = ns;
+  return nest;
+}
+
 /// Operations outside of \p nests were divided for values in the scratchpads that \p nests have
 /// no room for. Those that find nothing there are divided for device memory: each becomes a nest
 /// of its own, with no loop.
@@ -399,23 +439,80 @@ static void divideAnew(const tiling::Facts &facts, std::vector<Nest> &nests) {
           return facts.isResident[operand.value] && !isLost[operand.value];
         }))
       continue;
-    const double present = facts.getCostInNs(number, {}, op.splits, 0, /*reachesAll=*/false);
-    const auto &[splits, ns] = facts.getOwnDivision(number);
-    if (splits.empty() || !(ns < kWorthwhile * present))
-      continue;
-    Nest nest;
-    nest.first = nest.last = number;
-    nest.ops.emplace_back();
-    nest.ops.back().isApart = true;
-    nest.ops.back().splits = splits;
-    nest.untiledInNs = present;
-    nest.tiledInNs = ns;
-    alone.push_back(std::move(nest));
+    Nest nest = makeAlone(facts, number);
+    if (!nest.ops.front().splits.empty() && nest.tiledInNs < kWorthwhile * nest.untiledInNs)
+      alone.push_back(std::move(nest));
   }
   nests.insert(nests.end(), std::make_move_iterator(alone.begin()),
                std::make_move_iterator(alone.end()));
   std::sort(nests.begin(), nests.end(),
             [](const Nest &a, const Nest &b) { return a.first < b.first; });
+}
+
+/// \p pinned where values stay untiled as \p facts says.
+static std::variant<std::vector<Nest>, std::vector<ScheduleError>>
+findPinned(const tiling::Facts &facts, const std::vector<ScheduledNest> &pinned,
+           const NamedDims &names) {
+  const std::vector<TilingOp> &ops = facts.problem.ops;
+  std::vector<Nest> nests;
+  std::vector<ScheduleError> errors;
+  for (size_t i = 0; i < pinned.size(); ++i) {
+    const ScheduledNest &each = pinned[i];
+    const std::string field = "nests[" + std::to_string(i) + "]";
+    if (each.last >= ops.size()) {
+      errors.push_back(
+          {field + ".last", "there are " + std::to_string(ops.size()) + " operations"});
+      continue;
+    }
+    const auto fixed = std::find_if(ops.begin() + each.first, ops.begin() + each.last + 1,
+                                    [](const TilingOp &op) { return op.isFixed || !op.division; });
+    if (fixed - ops.begin() <= each.last) {
+      errors.push_back({field, "operation " + std::to_string(fixed - ops.begin()) +
+                                   " takes no part in nests (it gathers, or reads other bits)"});
+      continue;
+    }
+    if (each.isAlone) {
+      nests.push_back(makeAlone(facts, each.first));
+      if (nests.back().ops.front().splits.empty())
+        errors.push_back({field, "the operation has no legal division over the cores"});
+      continue;
+    }
+    // Dims that are only read together may be one dim or two.
+    std::variant<Nest, ScheduleError> found;
+    for (bool joinsReads : {true, false}) {
+      tiling::Run run(facts, each.first, joinsReads);
+      while (run.getLength() < each.last - each.first + 1 && run.grow()) {
+      }
+      if (!joinsReads && !run.hasSeparated())
+        break;
+      auto nest = run.findPinned(each, names);
+      const Nest *other = std::get_if<Nest>(&nest), *known = std::get_if<Nest>(&found);
+      if (joinsReads || (other && (!known || other->tiledInNs < known->tiledInNs)))
+        found = std::move(nest);
+    }
+    if (auto *error = std::get_if<ScheduleError>(&found))
+      errors.push_back({field + error->field, error->message});
+    else
+      nests.push_back(std::move(std::get<Nest>(found)));
+  }
+  if (!errors.empty())
+    return errors;
+  return nests;
+}
+
+std::variant<std::vector<Nest>, std::vector<ScheduleError>>
+findNests(const TilingProblem &problem, const std::vector<ScheduledNest> &pinned,
+          const NamedDims &names) {
+  tiling::Facts facts(problem);
+  auto nests = findPinned(facts, pinned, names);
+  for (unsigned round = 1; round < kMostRounds && nests.index() == 0; ++round) {
+    std::vector<unsigned> lost = findLost(facts, std::get<0>(nests));
+    if (lost.empty())
+      break;
+    facts.setLost(lost);
+    nests = findPinned(facts, pinned, names);
+  }
+  return nests;
 }
 
 std::vector<Nest> findNests(const TilingProblem &problem) {

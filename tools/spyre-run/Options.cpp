@@ -131,6 +131,8 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
                         : flag == "--weights"       ? &options.compile.weights
                         : flag == "--host"          ? &options.compile.host
                         : flag == "--plan-kind"     ? &options.compile.planKind
+                        : flag == "--plan"          ? &options.compile.plan
+                        : flag == "--save-plan"     ? &options.compile.savePlan
                                                     : nullptr;
     bool known = text || flag == "-i" || flag == "-o" || flag == "--rtol" || flag == "--atol" ||
                  flag == "--threads" || flag == "--seed" || flag == "--cores" ||

@@ -42,6 +42,10 @@ struct CompileOptions {
   PlanKind planKind = PlanKind::Best;
   /// Not 0: tiles of such a plan as it draws them among the legal ones, for tests.
   int64_t planSeed = 0;
+  /// A file that says how the program is to be planned (docs/formats/schedule.md), or its text.
+  std::string plan, planText;
+  /// Where to write what was planned, in that form; empty: nowhere.
+  std::string savePlan;
   bool superdscProvenance = true; ///< descriptors say where they came from (newer form only)
   /// Positions of arguments that are weights: their device layout is what their readers
   /// want, and the caller lays them out (once for many runs).

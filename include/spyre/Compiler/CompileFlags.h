@@ -28,7 +28,7 @@ struct CompileFlagValues {
   int64_t cores = 0;
   std::string target = "superdsc", form = "2026-08", device = "spyre";
   std::string dumpStages, report, weights, host = "table", costModel = "published";
-  std::string planKind = "best";
+  std::string planKind = "best", plan, savePlan;
   int64_t planSeed = 0;
   bool pretty = false, reportSeconds = false, provenance = true, exactArguments = true;
   bool exactResults = false, movesOnHost = false;
@@ -50,6 +50,7 @@ private:
   llvm::cl::opt<int> optLevel;
   llvm::cl::opt<int64_t> cores, planSeed;
   llvm::cl::opt<std::string> target, form, device, weights, host, costModel, planKind;
+  llvm::cl::opt<std::string> plan, savePlan;
   llvm::cl::opt<std::string> dumpStages, report;
   llvm::cl::opt<bool> exactArguments, exactResults, movesOnHost, provenance, reportSeconds, pretty;
 };

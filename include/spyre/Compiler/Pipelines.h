@@ -35,6 +35,9 @@ struct LowerOptions : public mlir::PassPipelineOptions<LowerOptions> {
   Option<int64_t> tileSeed{*this, "tile-seed",
                            llvm::cl::desc("With tile-time, not 0: tiles as it draws them"),
                            llvm::cl::init(0)};
+  Option<bool> recordPlan{*this, "record-plan",
+                          llvm::cl::desc("Record the plan in spyre.chosen_schedule"),
+                          llvm::cl::init(false)};
   Option<bool> preferCarried{*this, "prefer-carried",
                              llvm::cl::desc("With carry-reductions: whatever it takes"),
                              llvm::cl::init(false)};

@@ -36,8 +36,10 @@ std::optional<ProgramForm> makeCarriedForm(mlir::ModuleOp program);
 /// Plans of one program.
 class PlanChoice {
 public:
-  /// \p wanted: the kind that is taken, where there is such a plan.
-  PlanChoice(const LowerOptions &options, PlanKind wanted) : options(options), wanted(wanted) {}
+  /// \p wanted: the kind that is taken, where there is such a plan. \p isPinned: a schedule says
+  /// how plans of that kind have to be; no other will do, and what is in its way is said.
+  PlanChoice(const LowerOptions &options, PlanKind wanted, bool isPinned)
+      : options(options), wanted(wanted), mustBe(isPinned || options.tileSeed != 0) {}
 
   /// The plan without tiles, if it \p hasPassed.
   void setUntiled(mlir::OwningOpRef<mlir::ModuleOp> &plan, bool hasPassed);
@@ -45,13 +47,14 @@ public:
   /// there is no plan yet. Says nothing where it is none. A program whose operations are divided
   /// by hand is left alone.
   void consider(ProgramForm form);
-  /// False, too, if a drawn plan was none: it has to be possible.
+  /// False, too, if a drawn plan, or one that has to be, was none.
   bool hasPlan() const { return isPlanned && !hasFailed; }
   const PlanTimes &getTimes() const { return times; }
 
 private:
   const LowerOptions &options;
   PlanKind wanted;
+  bool mustBe;
   mlir::OwningOpRef<mlir::ModuleOp> *plan = nullptr;
   bool isPlanned = false, isWanted = false, hasFailed = false;
   double bestInNs = 0;

@@ -32,11 +32,14 @@
 
 #include "spyre/Layout/IndexMap.h"
 #include "spyre/Layout/TensorLayout.h"
+#include "spyre/Planning/Schedule.h"
 #include "spyre/Planning/WorkDivision.h"
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <variant>
 #include <vector>
 
 namespace spyre::planning {
@@ -151,6 +154,12 @@ struct Nest {
   /// Values of others that stay untiled and for which the nest leaves no room.
   std::vector<unsigned> evicted;
   double untiledInNs = 0, tiledInNs = 0; ///< by the cost model
+  /// How it was asked for: which factors are loaded, whether there may be copies.
+  bool loadsFactors = false, mayCopy = false;
+  /// What the second best way takes to run the same operations, in how many tiles; infinite:
+  /// there was none that came near.
+  double secondInNs = std::numeric_limits<double>::infinity();
+  std::vector<int64_t> secondTrips;
   /// Operations that are not possible untiled; the others' time is `untiledInNs`.
   unsigned numImpossible = 0;
 
@@ -167,6 +176,18 @@ struct Nest {
 
 /// The nests that are worth it, in order, none overlapping another.
 std::vector<Nest> findNests(const TilingProblem &problem);
+
+/// Dims of values that have a name.
+using NamedDims = std::map<std::string, std::pair<unsigned, unsigned>>; ///< value, logical dim
+
+/// Just \p nests, what they leave open searched; or why one of them is not possible
+/// (ScheduleError::field: "nests[0].loops[1].tiles").
+std::variant<std::vector<Nest>, std::vector<ScheduleError>>
+findNests(const TilingProblem &problem, const std::vector<ScheduledNest> &nests,
+          const NamedDims &names);
+
+/// \p nest as a schedule says it: findNests makes the same of it.
+ScheduledNest describe(const Nest &nest);
 
 } // namespace spyre::planning
 

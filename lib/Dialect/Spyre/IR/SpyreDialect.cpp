@@ -35,6 +35,10 @@ LogicalResult SpyreDialect::verifyOperationAttribute(Operation *op, NamedAttribu
   if (attribute.getName() == kDeviceAttr && !isa<StringAttr>(attribute.getValue()))
     return op->emitOpError() << "attribute '" << kDeviceAttr
                              << "' must be the name of a device variant, a string";
+  if ((attribute.getName() == kScheduleAttr || attribute.getName() == kChosenScheduleAttr) &&
+      !isa<DictionaryAttr>(attribute.getValue()))
+    return op->emitOpError() << "attribute '" << attribute.getName().getValue()
+                             << "' must be a dictionary";
   if (attribute.getName() == kMaskedAttr) {
     auto device = dyn_cast<DeviceOpInterface>(op);
     if (!device || !device.getInfo().maskTail || !isa<UnitAttr>(attribute.getValue()))

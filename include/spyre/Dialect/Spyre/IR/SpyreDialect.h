@@ -88,6 +88,13 @@ inline constexpr llvm::StringLiteral kMaskedAttr = "spyre.masked";
 /// The number of a group of L3 operations, on each of them: they may be done again for each part
 /// of what their reductions reduce, and go on from what they have (`spyre-carry-reductions`).
 inline constexpr llvm::StringLiteral kCarriedAttr = "spyre.carried";
+/// Of a function: the decisions of a plan that have to be obeyed, a dictionary
+/// (docs/formats/schedule.md).
+inline constexpr llvm::StringLiteral kScheduleAttr = "spyre.schedule";
+/// Of a function: the decisions that were taken, where passes are asked to record them.
+inline constexpr llvm::StringLiteral kChosenScheduleAttr = "spyre.chosen_schedule";
+/// "lx" or "memory", of an operation while it is planned: where its result has to lie.
+inline constexpr llvm::StringLiteral kSpaceAttr = "spyre.space";
 /// Module attribute: the device variant's name.
 inline constexpr llvm::StringLiteral kDeviceAttr = "spyre.device";
 

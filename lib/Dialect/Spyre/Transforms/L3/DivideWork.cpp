@@ -11,6 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ScheduleAttr.h"
+
 #include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/Passes.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/PlanningModel.h"
@@ -41,22 +43,33 @@ struct DivideWorkPass : mlir::spyre::impl::SpyreDivideWorkBase<DivideWorkPass> {
                                          << ": the device has " << available << " cores";
       return signalPassFailure();
     }
+    FailureOr<planning::Schedule> schedule = getSchedule(getOperation());
+    if (failed(schedule))
+      return signalPassFailure();
     int64_t limit = cores == 0 ? available : static_cast<int64_t>(cores);
     SmallVector<DeviceOpInterface> ops;
     getOperation().walk([&](DeviceOpInterface op) {
       if (!llvm::is_contained(op.getExtents(), 0))
         ops.push_back(op);
     });
+    if (!resume && failed(obey(*schedule, ops, model, limit)))
+      return signalPassFailure();
     SmallVector<DividedOp> divided;
     bool ok = true;
-    for (DeviceOpInterface op : ops)
+    for (auto [number, op] : llvm::enumerate(ops)) {
+      const size_t before = divided.size();
       ok &= succeeded(divide(op, model, limit, divided));
+      if (divided.size() == before + 1)
+        divided.back().number = number;
+    }
     if (!ok)
       return signalPassFailure();
     if ((search || exhaustive) && failed(improve(divided, *device)))
       return signalPassFailure();
     for (DividedOp &entry : divided)
       write(entry);
+    if (record && !resume)
+      recordDivisions(divided, *schedule);
   }
 
 private:
@@ -66,7 +79,74 @@ private:
     int64_t maxCores = 1; ///< that it may use
     planning::Splits splits = {};
     bool byHand = false;
+    std::optional<unsigned> number = {}; ///< in the function; parts of an operation have none
   };
+
+  /// Gives \p ops what \p schedule says of them.
+  LogicalResult obey(const planning::Schedule &schedule, ArrayRef<DeviceOpInterface> ops,
+                     PlanningModel &model, int64_t limit) {
+    const Location loc = getOperation().getLoc();
+    bool ok = true;
+    auto fail = [&](Location loc, const std::string &field, std::string message) {
+      emitScheduleError(loc, {field, std::move(message)});
+      ok = false;
+    };
+    auto check = [&](unsigned number, const std::string &field) {
+      if (number < ops.size())
+        return true;
+      fail(loc, field, "there are " + std::to_string(ops.size()) + " operations");
+      return false;
+    };
+    for (auto [i, division] : llvm::enumerate(schedule.divisions)) {
+      const std::string field = "divisions[" + std::to_string(i) + "]";
+      if (!check(division.operation, field + ".operation"))
+        continue;
+      DeviceOpInterface op = ops[division.operation];
+      const StringRef opFunc = op.getInfo().name;
+      if (!division.opFunc.empty() && division.opFunc != opFunc) {
+        fail(op.getLoc(), field + ".opfunc",
+             "operation " + std::to_string(division.operation) + " is " + opFunc.str());
+        continue;
+      }
+      const PlannedOp *planned = model.get(op);
+      if (!planned)
+        return failure();
+      if (division.splits.size() != planned->problem.dims.size()) {
+        fail(op.getLoc(), field + ".splits",
+             "the operation has " + std::to_string(planned->problem.dims.size()) + " dims");
+        continue;
+      }
+      planning::DivisionProblem problem = planned->problem;
+      problem.maxCores = limit;
+      if (std::vector<std::string> mistakes = planning::verify(problem, division.splits);
+          !mistakes.empty()) {
+        fail(op.getLoc(), field + ".splits", llvm::join(mistakes, "; "));
+        continue;
+      }
+      // Undivided is said, too.
+      op.setSplits(division.splits);
+      if (planning::wantsKFast(planned->problem, division.splits))
+        op->setAttr("kFast", UnitAttr::get(op.getContext()));
+    }
+    for (auto [i, value] : llvm::enumerate(schedule.values))
+      if (check(value.operation, "values[" + std::to_string(i) + "].result_of"))
+        ops[value.operation]->setAttr(
+            kSpaceAttr,
+            StringAttr::get(&getContext(),
+                            value.space == planning::ScheduledSpace::LX ? "lx" : "memory"));
+    return success(ok);
+  }
+
+  void recordDivisions(MutableArrayRef<DividedOp> divided, const planning::Schedule &schedule) {
+    planning::Schedule chosen;
+    chosen.names = schedule.names;
+    chosen.values = schedule.values;
+    for (DividedOp &entry : divided)
+      if (entry.number)
+        chosen.divisions.push_back(
+            {*entry.number, std::string(entry.op.getInfo().name), entry.splits});
+    setChosenSchedule(getOperation(), chosen);
+  }
 
   /// The heuristic's division, or what is written already.
   LogicalResult divide(DeviceOpInterface op, PlanningModel &model, int64_t limit,

@@ -11,6 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ScheduleAttr.h"
+
 #include "spyre/Dialect/Spyre/Transforms/L3/BufferLiveness.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/BufferResidency.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/Passes.h"
@@ -49,6 +51,21 @@ private:
                    remark::RemarkOpts::name("NotInLX").category("spyre-place-buffers"))
         << reason.str();
   }
+  /// Says that \p alloc is not in LX for \p reason: an error if it has to be.
+  void refuse(AllocOp alloc, const Twine &reason) {
+    if (getSpace(alloc) != "lx")
+      return remark(alloc, reason);
+    emitScheduleError(alloc.getLoc(), {"values", "the result has to be in LX: " + reason.str()});
+    hasFailed = true;
+  }
+  /// Where the schedule wants \p alloc: "lx", "memory" or nothing.
+  StringRef getSpace(AllocOp alloc) {
+    auto life = lives.find(alloc.getBuffer());
+    if (life == lives.end() || life->second.accesses.empty())
+      return "";
+    auto space = life->second.accesses.front().op->getAttrOfType<StringAttr>(kSpaceAttr);
+    return space ? space.getValue() : "";
+  }
   planning::PackingProblem makeProblem(ArrayRef<AllocOp> allocs, bool inLX);
   void setPlacement(AllocOp alloc, PlacementKind kind, int64_t address) {
     alloc.setPlacementAttr(PlacementAttr::get(func.getContext(), kind, address));
@@ -60,6 +77,7 @@ private:
   PlanningModel &model;
   bool useLX;
   int64_t capacity;
+  bool hasFailed = false;
   llvm::MapVector<Value, BufferLife> lives;
 };
 
@@ -82,7 +100,7 @@ DistributionAttr BufferPlacer::findDistribution(AllocOp alloc, const BufferLife 
   std::string reason = planning::describe(obstacle);
   if (obstacle.kind == planning::Obstacle::OtherPart)
     reason += ", in " + life.accesses[obstacle.use].op->getName().getStringRef().str();
-  remark(alloc, reason);
+  refuse(alloc, reason);
   return {};
 }
 
@@ -136,7 +154,7 @@ LogicalResult BufferPlacer::placeLX(SmallVectorImpl<AllocOp> &candidates,
       continue;
     }
     // Back to device memory.
-    remark(alloc, "LX is full");
+    refuse(alloc, "LX is full");
     alloc.removeDistributionAttr();
     BufferType type = alloc.getType();
     alloc.getResult().setType(BufferType::get(type.getContext(), type.getShape(),
@@ -175,7 +193,10 @@ LogicalResult BufferPlacer::run() {
       dead.push_back(alloc);
       continue;
     }
-    if (DistributionAttr held = useLX ? findDistribution(alloc, life) : DistributionAttr()) {
+    const bool mayStay = useLX && getSpace(alloc) != "memory";
+    if (!useLX && getSpace(alloc) == "lx")
+      refuse(alloc, "nothing is kept there at this level");
+    if (DistributionAttr held = mayStay ? findDistribution(alloc, life) : DistributionAttr()) {
       alloc.setDistributionAttr(held);
       BufferType type = alloc.getType();
       alloc.getResult().setType(BufferType::get(type.getContext(), type.getShape(),
@@ -186,8 +207,9 @@ LogicalResult BufferPlacer::run() {
       inPool.push_back(alloc);
     }
   }
-  if (failed(placeLX(inLX, inPool)))
+  if (failed(placeLX(inLX, inPool)) || hasFailed)
     return failure();
+  func.walk([](DeviceOpInterface op) { op->removeDiscardableAttr(kSpaceAttr); });
   for (AllocOp alloc : dead)
     alloc.erase();
   return placePool(inPool);

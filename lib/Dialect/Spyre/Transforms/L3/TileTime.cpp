@@ -10,6 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ScheduleAttr.h"
+
 #include "spyre/Dialect/Spyre/IR/DeviceOpSpec.h"
 #include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/BufferResidency.h"
@@ -23,6 +25,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Remarks.h"
 
 #include <map>
 
@@ -47,9 +50,14 @@ public:
     problem.seed = seed;
   }
 
-  void run();
+  /// \p record: in `spyre.chosen_schedule`.
+  LogicalResult run(bool record);
 
 private:
+  /// The nests of \p schedule if it says any, else those that are worth it.
+  FailureOr<std::vector<planning::Nest>> findNests(const planning::Schedule &schedule);
+  /// Says what \p nest takes, and what the second best would.
+  void remark(const planning::Nest &nest);
   /// False if somebody has decided already, or something cannot be described.
   bool describe();
   bool describe(DeviceOpInterface op);
@@ -86,7 +94,9 @@ struct TileTimePass : mlir::spyre::impl::SpyreTileTimeBase<TileTimePass> {
     PlanningModel &model = getAnalysis<PlanningModel>();
     if (failed(model.getDevice()))
       return signalPassFailure();
-    TimeTiler(getOperation(), model, cores, preferCarried, static_cast<uint64_t>(seed)).run();
+    TimeTiler tiler(getOperation(), model, cores, preferCarried, static_cast<uint64_t>(seed));
+    if (failed(tiler.run(record)))
+      signalPassFailure();
   }
 };
 } // namespace
@@ -148,6 +158,8 @@ bool TimeTiler::describe(DeviceOpInterface op) {
     cost->second = planning::makeModelCost(*model.getDevice(), costClass);
   entry.cost = &cost->second;
   entry.splits = planned->splits;
+  if (auto space = op->getAttrOfType<StringAttr>(kSpaceAttr); space && space == "memory")
+    problem.values[entry.operands.back().value].mayStay = false;
   entry.isFixed |= op.getGather().has_value() || op.getExtents().empty();
   if (auto group = op->getAttrOfType<IntegerAttr>(kCarriedAttr))
     entry.carried = static_cast<unsigned>(group.getInt());
@@ -427,13 +439,97 @@ void TimeTiler::buildTile(DeviceOpInterface op, const planning::NestOp &placed,
       buildCopy(op->getLoc(), nest, tile, spec.output, /*isLoad=*/false, loops);
 }
 
-void TimeTiler::run() {
+FailureOr<std::vector<planning::Nest>> TimeTiler::findNests(const planning::Schedule &schedule) {
+  if (!schedule.nests)
+    return planning::findNests(problem);
+  planning::NamedDims names;
+  bool ok = true;
+  for (const auto &[argument, dims] : schedule.names) {
+    auto found = llvm::find_if(func.getArguments(), [&](BlockArgument arg) {
+      auto array = func.getArgAttrOfType<StringAttr>(arg.getArgNumber(), kArrayAttr);
+      return array && array.getValue() == argument;
+    });
+    if (found == func.getArguments().end()) {
+      emitScheduleError(func.getLoc(), {"names." + argument, "there is no such argument"});
+      ok = false;
+      continue;
+    }
+    const int64_t rank = cast<BufferType>(found->getType()).getRank();
+    if (static_cast<int64_t>(dims.size()) != rank) {
+      emitScheduleError(func.getLoc(), {"names." + argument,
+                                        "the argument has " + std::to_string(rank) + " dims"});
+      ok = false;
+      continue;
+    }
+    for (auto [dim, name] : llvm::enumerate(dims))
+      if (numbers.contains(*found))
+        names.try_emplace(name, numbers.lookup(*found), dim);
+  }
+  auto nests = planning::findNests(problem, *schedule.nests, names);
+  if (auto *errors = std::get_if<std::vector<planning::ScheduleError>>(&nests)) {
+    for (const planning::ScheduleError &error : *errors) {
+      unsigned place = 0;
+      StringRef number = StringRef(error.field).substr(StringRef("nests[").size());
+      const bool hasPlace = !number.consumeInteger(10, place) && place < schedule.nests->size() &&
+                            (*schedule.nests)[place].first < ops.size();
+      emitScheduleError(hasPlace ? ops[(*schedule.nests)[place].first]->getLoc() : func.getLoc(),
+                        error);
+    }
+    return failure();
+  }
+  if (!ok)
+    return failure();
+  return std::get<std::vector<planning::Nest>>(std::move(nests));
+}
+
+void TimeTiler::remark(const planning::Nest &nest) {
+  auto getMicroseconds = [](double ns) { return llvm::formatv("{0:f1} us", ns / 1e3).str(); };
+  auto getTiles = [](ArrayRef<int64_t> trips) {
+    return trips.empty()
+               ? "all at once"
+               : "in " +
+                     llvm::join(llvm::map_range(trips, [](int64_t n) { return std::to_string(n); }),
+                                " x ") +
+                     " tiles";
+  };
+  std::string text = "operations " + std::to_string(nest.first) + " to " +
+                     std::to_string(nest.last) + " run " + getTiles(nest.numTrips) + ": " +
+                     getMicroseconds(nest.tiledInNs);
+  if (nest.numImpossible > 0)
+    text += ", not possible otherwise";
+  else
+    text += ", " + getMicroseconds(nest.untiledInNs) + " by themselves";
+  if (nest.secondInNs < std::numeric_limits<double>::infinity())
+    text +=
+        "; the next best, " + getTiles(nest.secondTrips) + ": " + getMicroseconds(nest.secondInNs);
+  remark::passed(ops[nest.first]->getLoc(),
+                 remark::RemarkOpts::name("Nest").category("spyre-tile-time"))
+      << text;
+}
+
+LogicalResult TimeTiler::run(bool record) {
+  FailureOr<planning::Schedule> schedule = getSchedule(func);
+  if (failed(schedule))
+    return failure();
   if (!describe())
-    return;
-  for (const planning::Nest &nest : planning::findNests(problem))
+    return success();
+  FailureOr<std::vector<planning::Nest>> nests = findNests(*schedule);
+  if (failed(nests))
+    return failure();
+  if (record) {
+    planning::Schedule chosen = getChosenSchedule(func);
+    chosen.nests.emplace();
+    for (const planning::Nest &nest : *nests)
+      chosen.nests->push_back(planning::describe(nest));
+    setChosenSchedule(func, chosen);
+  }
+  for (const planning::Nest &nest : *nests) {
+    remark(nest);
     build(nest);
+  }
   func.walk([](DeviceOpInterface op) { op->removeDiscardableAttr(kCarriedAttr); });
   for (Value value : values)
     if (auto alloc = value.getDefiningOp<AllocOp>(); alloc && alloc.getBuffer().use_empty())
       alloc.erase();
+  return success();
 }

@@ -31,7 +31,8 @@ def SpyreDivideWork : Pass<"spyre-divide-work", "::mlir::func::FuncOp"> {
     poor divisors (`spyre::planning::proposeCuts`), and both parts are divided; the
     second writes what the first has left of the result. Where that does not help either
     the program is refused; with `leave-undivided` the operation stays as it is, for tiles
-    over time to make it smaller.
+    over time to make it smaller. Divisions that the function's `spyre.schedule` says are
+    obeyed, or refused.
 
     ```mlir
     // spyre-opt --spyre-divide-work
@@ -52,7 +53,10 @@ def SpyreDivideWork : Pass<"spyre-divide-work", "::mlir::func::FuncOp"> {
     Option<"search", "search", "bool", "true", "Search divisions of matmuls with the cost model">,
     Option<"exhaustive", "exhaustive", "bool", "false", "Search divisions of all operations">,
     Option<"leaveUndivided", "leave-undivided", "bool", "false",
-           "Leave operations without a legal division as they are">];
+           "Leave operations without a legal division as they are">,
+    Option<"resume", "resume", "bool", "false",
+           "Only what has been left undivided; schedules are obeyed already">,
+    Option<"record", "record", "bool", "false", "Record the divisions in `spyre.chosen_schedule`">];
 }
 
 def SpyreCarryReductions : Pass<"spyre-carry-reductions", "::mlir::func::FuncOp"> {
@@ -111,7 +115,9 @@ def SpyreTileTime : Pass<"spyre-tile-time", "::mlir::func::FuncOp"> {
     argument that several of them read is loaded once, a result that they read again is
     stored once. Cores share each tile along one dim of the data; operations that do not
     have it are left undivided, for `spyre-divide-work` to divide. Output: L3. A function
-    with loops or placed buffers is left as it is: somebody else has decided.
+    with loops or placed buffers is left as it is: somebody else has decided. Where the
+    function's `spyre.schedule` says nests, these are made and no others. Remarks say what
+    each nest takes, and the second best.
 
     ```mlir
     // spyre-opt --spyre-tile-time
@@ -141,7 +147,8 @@ def SpyreTileTime : Pass<"spyre-tile-time", "::mlir::func::FuncOp"> {
     Option<"preferCarried", "prefer-carried", "bool", "false",
            "Cut what spyre-carry-reductions has marked, whatever it takes">,
     Option<"seed", "seed", "int64_t", "0",
-           "Not 0: tiles as it draws them among the legal ones, whatever they take">];
+           "Not 0: tiles as it draws them among the legal ones, whatever they take">,
+    Option<"record", "record", "bool", "false", "Record the nests in `spyre.chosen_schedule`">];
 }
 
 def SpyreBufferize : Pass<"spyre-bufferize", "::mlir::ModuleOp"> {
@@ -179,7 +186,8 @@ def SpyrePlaceBuffers : Pass<"spyre-place-buffers", "::mlir::func::FuncOp"> {
     part (or holds a copy), and first fit over the lifetimes finds room; an LX
     buffer records what each core holds. All other buffers share the pool, first
     fit over lifetimes. Output: L3 in which every buffer has a place. Remarks say why a
-    buffer is not kept in LX.
+    buffer is not kept in LX; where the function's `spyre.schedule` says that a result has to
+    be there, this is an error.
 
     ```mlir
     // spyre-opt --spyre-place-buffers

@@ -1,0 +1,78 @@
+//===- PlanSchedules.cpp - Plans that somebody asks for --------------------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// See the header.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Compiler/PlanSchedules.h"
+
+#include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/Schedules.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <fstream>
+#include <sstream>
+
+using namespace mlir;
+
+namespace spyre::compiler {
+
+FailureOr<planning::Schedules> readPlan(MLIRContext &context, const std::string &path,
+                                        const std::string &text) {
+  Location loc = path.empty() ? Location(UnknownLoc::get(&context))
+                              : Location(FileLineColLoc::get(&context, path, 1, 1));
+  std::string read = text;
+  if (read.empty()) {
+    std::ifstream file(path);
+    std::ostringstream content;
+    if (!file || !(content << file.rdbuf()))
+      return emitError(UnknownLoc::get(&context)) << "cannot read the plan '" << path << "'";
+    read = content.str();
+  }
+  auto schedules = planning::readSchedules(read);
+  if (auto *errors = std::get_if<std::vector<planning::ScheduleError>>(&schedules)) {
+    for (const planning::ScheduleError &error : *errors)
+      emitError(loc) << "the plan " << (error.field.empty() ? "" : "has a mistake: " + error.field + ": ")
+                     << error.message;
+    return failure();
+  }
+  return std::get<planning::Schedules>(std::move(schedules));
+}
+
+LogicalResult PlanSchedules::addPart(ModuleOp module) {
+  planning::Schedules &mine = parts.emplace_back();
+  bool ok = true;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    names.push_back(func.getName().str());
+    FailureOr<planning::Schedule> own = mlir::spyre::getSchedule(func);
+    ok &= succeeded(own);
+    if (auto known = given.find(names.back()); known != given.end())
+      mine[names.back()] = known->second;
+    else if (succeeded(own) && func->hasAttr(mlir::spyre::kScheduleAttr))
+      mine[names.back()] = *own;
+    func->removeAttr(mlir::spyre::kScheduleAttr);
+  }
+  return success(ok);
+}
+
+PlanKind PlanSchedules::getKind(size_t part, PlanKind otherwise) const {
+  for (const auto &[name, schedule] : parts[part]) {
+    if (std::optional<PlanKind> kind = parseName<PlanKind>(schedule.kind))
+      return *kind;
+    return usual;
+  }
+  return otherwise;
+}
+
+void PlanSchedules::apply(size_t part, ModuleOp module, PlanKind kind) const {
+  if (isPinned(part) && getKind(part, PlanKind::Best) == kind)
+    mlir::spyre::setSchedules(module, parts[part]);
+}
+
+} // namespace spyre::compiler
