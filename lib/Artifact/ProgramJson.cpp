@@ -36,6 +36,13 @@ public:
     if (program.target != "superdsc" && program.target != "ktir")
       target.fail("unknown target \"" + program.target + "\"");
     program.device = root.at("device").getString();
+    if (std::optional<Cursor> rates = root.find("rates"))
+      for (const auto &[name, value] : rates->fields()) {
+        double number = value.getDouble();
+        if (std::string mistake = findMistake(name, number); !mistake.empty())
+          value.fail(mistake);
+        program.rates[name] = number;
+      }
     readArrays(root.at("arguments"), program.arguments);
     readArrays(root.at("results"), program.results);
     if (std::optional<Cursor> list = root.find("constants"))
@@ -326,6 +333,13 @@ void writeProgram(const Program &program, std::ostream &os, bool pretty) {
   w.field("name", program.name);
   w.field("target", program.target);
   w.field("device", program.device);
+  if (!program.rates.empty()) {
+    w.key("rates");
+    w.beginObject();
+    for (const auto &[name, value] : program.rates)
+      w.field(name, value);
+    w.endObject();
+  }
   writeArrays("arguments", program.arguments, w);
   writeArrays("results", program.results, w);
   if (!program.constants.empty()) {

@@ -121,6 +121,7 @@ private:
   std::optional<ScopedDiagnosticHandler> collected;
   /// The program while it is one module; then it is in the graph.
   OwningOpRef<ModuleOp> module;
+  ::spyre::RateValues rates; ///< of the options and of the module
   ::spyre::compiler::ProgramGraph graph;
   std::vector<mlir::sdsc::Bundle> bundles; ///< of the graph, as they are written
   bool mayBeIdle = false;                  ///< a program that only moves is not to be lowered
@@ -171,7 +172,10 @@ LogicalResult Compilation::parse(std::unique_ptr<llvm::MemoryBuffer> file) {
   }
   if (!(*module)->hasAttr(mlir::spyre::kDeviceAttr))
     (*module)->setAttr(mlir::spyre::kDeviceAttr, StringAttr::get(&context, options.device));
-  return success();
+  mlir::spyre::addRates(*module, options.rates);
+  rates = mlir::spyre::getRates(*module);
+  // The module may name a device that the rates do not fit to.
+  return success(rates.empty() || succeeded(mlir::spyre::getDevice(*module)));
 }
 
 /// The level that the arguments of \p module's functions are of: 3 with buffers, 2
@@ -323,7 +327,7 @@ LogicalResult Compilation::writeReport() {
   if (options.report.empty())
     return success();
   ::spyre::report::Program program =
-      ::spyre::compiler::makeReport(inputFile, options, stats, std::move(reportStages));
+      ::spyre::compiler::makeReport(inputFile, options, rates, stats, std::move(reportStages));
   if (auto message = ::spyre::writeFileAtomically(options.report, [&](std::ostream &os) {
         ::spyre::report::writeHtml(program, os, {.seconds = options.reportSeconds});
       }))
@@ -373,6 +377,7 @@ LogicalResult Compilation::write(const std::string &outputDirectory) {
            << "the program's arguments have no roles (spyre.role), so that it cannot be launched";
   artifact::Program program = ::spyre::compiler::makeProgram(graph, launchSpecs, options.device);
   program.target = options.target;
+  program.rates = rates;
   stats.hostCalls = artifact::countHostCalls(program);
   for (const artifact::ProgramStep &step : program.steps)
     if (const auto *call = std::get_if<artifact::HostCall>(&step.content);

@@ -11,7 +11,7 @@
 
 #include "spyre/Compiler/CompileFlags.h"
 
-#include "spyre/Device/Device.h"
+#include "spyre/Device/Rates.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
@@ -31,6 +31,10 @@ spyre::compiler::CompileFlags::CompileFlags(cl::OptionCategory &category)
            cl::init("2026-08"), cl::cat(category)),
       device("device", cl::desc("Device variant (default spyre)"), cl::init("spyre"),
              cl::cat(category)),
+      rates("rates",
+            cl::desc("Measured rates in the place of the device's; spyre-solve rates prints such "
+                     "a file"),
+            cl::value_desc("file"), cl::cat(category)),
       weights("weights",
               cl::desc("Arguments that are weights, e.g. in1,in3-in9: laid out on the device as "
                        "their readers want them"),
@@ -117,6 +121,17 @@ spyre::compiler::makeOptions(const CompileFlagValues &flags) {
       message += " " + std::string(name);
     return message;
   }
+  if (!flags.ratesFile.empty()) {
+    auto read = readRatesFile(flags.ratesFile, *found);
+    if (auto *message = std::get_if<std::string>(&read))
+      return *message;
+    options.rates = std::get<RateValues>(std::move(read));
+  } else {
+    auto replaced = replaceRates(*found, flags.rates);
+    if (auto *mistakes = std::get_if<RateMistakes>(&replaced))
+      return mistakes->toString("--rates");
+    options.rates = flags.rates;
+  }
   if (flags.cores < 0 || flags.cores > found->getNumCores())
     return "--cores=" + std::to_string(flags.cores) + ": the device has " +
            std::to_string(found->getNumCores()) + " cores";
@@ -163,6 +178,7 @@ spyre::compiler::CompileFlags::getOptions() const {
   CompileFlagValues values{optLevel,   cores,  target,  form, device,
                            dumpStages, report, weights, host, costModel};
   values.planKind = planKind;
+  values.ratesFile = rates;
   values.planSeed = planSeed;
   values.plan = plan;
   values.savePlan = savePlan;

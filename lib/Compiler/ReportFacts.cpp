@@ -33,7 +33,8 @@ std::vector<std::pair<std::string, int64_t>> countOperations(ArrayRef<ModuleOp> 
 }
 
 report::Program makeReport(const std::string &inputFile, const CompileOptions &options,
-                           const CompileStats &stats, std::vector<report::Stage> stages) {
+                           const RateValues &rates, const CompileStats &stats,
+                           std::vector<report::Stage> stages) {
   report::Program program;
   program.source = llvm::sys::path::filename(inputFile).str();
   program.name = stats.functions.empty() ? program.source : stats.functions.front().name;
@@ -41,6 +42,8 @@ report::Program makeReport(const std::string &inputFile, const CompileOptions &o
   program.options = "-O" + std::to_string(options.optLevel);
   if (options.cores)
     program.options += " --cores " + std::to_string(options.cores);
+  if (!rates.empty())
+    program.options += ", rates " + toString(rates);
   if (std::optional<Device> device = Device::lookup(options.device))
     program.usableScratchpadInBytes = device->getUsableLXInBytes();
   program.stages = std::move(stages);

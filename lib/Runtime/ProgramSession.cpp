@@ -67,6 +67,13 @@ std::optional<RunError> ProgramSession::prepare() {
   const EmulatorOptions &emulated = emulator.getOptions();
   if (auto error = checkCapacity(loaded, emulator.getDevice(), emulated.countOnly))
     return RunError{Failure::Memory, error->message};
+  if (!program.rates.empty()) {
+    auto replaced = replaceRates(emulator.getDevice(), program.rates);
+    if (auto *mistakes = std::get_if<RateMistakes>(&replaced))
+      return executionError({mistakes->toString(loaded.directory + "/program.json: rates")});
+    rates = std::get<Device>(replaced).getRates();
+  }
+  RatesInUse inUse(emulator, rates);
   auto layouts = getBufferLayouts(loaded);
   if (auto *error = std::get_if<Error>(&layouts))
     return executionError(*error);
@@ -316,6 +323,7 @@ std::optional<RunError> ProgramSession::bind(size_t index, const HostTensor &ten
     return error;
   if (!options.keepBuffers)
     return RunError{Failure::Arguments, "a session without kept buffers binds nothing"};
+  RatesInUse inUse(runtime.getEmulator(), rates);
   if (auto error = upload(int(index), tensor, key))
     return error;
   noteNumbers(int(index), tensor);
@@ -354,6 +362,7 @@ std::optional<RunError> ProgramSession::run(const std::vector<const HostTensor *
       if (auto error = checkArray(arguments[i], *inputs[i]))
         return error;
   }
+  RatesInUse inUse(runtime.getEmulator(), rates);
   std::vector<HostTensor> made(arguments.size());
   RunNumbers found;
   bool mayStop = true;

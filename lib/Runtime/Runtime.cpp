@@ -316,6 +316,7 @@ std::optional<LaunchMemory::Prepared> Runtime::describeLaunch(std::vector<int64_
     return std::nullopt;
   LaunchMemory::Prepared launch;
   launch.emulator = emulator.getNumber();
+  launch.rates = emulator.getDevice().getRates();
   launch.addresses = std::move(addresses);
   launch.addresses.push_back(pool);
   for (int64_t address : launch.addresses) {
@@ -377,8 +378,8 @@ std::optional<Error> Runtime::launch(const Bundle &bundle, const std::vector<int
   std::optional<LaunchMemory::Prepared> now = describeLaunch(addresses, pool);
   std::unique_ptr<LaunchMemory::Prepared> before = bundle.memory.take();
   std::optional<Error> error;
-  if (now && before && before->emulator == now->emulator && before->addresses == now->addresses &&
-      before->blocks == now->blocks) {
+  if (now && before && before->emulator == now->emulator && before->rates == now->rates &&
+      before->addresses == now->addresses && before->blocks == now->blocks) {
     error = emulator.repeat(*before->schedule);
     if (!error)
       bundle.memory.put(std::move(before));

@@ -113,6 +113,9 @@ public:
   }
   bool parse_error(size_t, const std::string &, const Document::exception &exception) override {
     error = toError(exception.what());
+    // A number beyond every double; the library says no place for it.
+    if (error->where.empty() && !containers.empty() && containers.back()->is_object())
+      error->where = appendPointer(containers.size() == 1 ? "" : getPointer(), pendingKey);
     return false;
   }
 

@@ -23,6 +23,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -131,12 +132,13 @@ nb::tuple compile(nb::str text, const std::string &name, const std::string &dire
                   const std::vector<std::vector<int64_t>> &inputShapes, bool pretty,
                   const std::string &report, const std::string &dumpStages, const std::string &host,
                   bool exactArguments, bool exactResults, bool movesOnHost,
-                  const std::string &planKind) {
+                  const std::string &planKind, const spyre::RateValues &rates) {
   CompileFlagValues flags;
   flags.exactArguments = exactArguments;
   flags.exactResults = exactResults;
   flags.movesOnHost = movesOnHost;
   flags.planKind = planKind;
+  flags.rates = rates;
   flags.optLevel = optLevel;
   flags.cores = cores;
   flags.device = device;
@@ -189,5 +191,6 @@ NB_MODULE(_compiler, m) {
         "weights"_a = std::vector<unsigned>(),
         "input_shapes"_a = std::vector<std::vector<int64_t>>(), "pretty"_a = false, "report"_a = "",
         "dump_stages"_a = "", "host"_a = "table", "exact_arguments"_a = true,
-        "exact_results"_a = false, "moves_on_host"_a = false, "plan_kind"_a = "best");
+        "exact_results"_a = false, "moves_on_host"_a = false, "plan_kind"_a = "best",
+        "rates"_a = spyre::RateValues());
 }

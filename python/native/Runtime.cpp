@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "spyre/Device/Rates.h"
 #include "spyre/Runtime/Checksum.h"
 #include "spyre/Runtime/ProgramSession.h"
 #include "spyre/Support/AtomicDirectory.h"
@@ -188,6 +189,18 @@ std::shared_ptr<NativeDevice> makeDevice(const std::string &name, bool checked, 
   return std::make_shared<NativeDevice>(std::get<spyre::Device>(std::move(device)), options);
 }
 
+/// The rates of a rates file's text, for the device \p name.
+spyre::RateValues parseRates(const std::string &text, const std::string &source,
+                             const std::string &name) {
+  auto device = spyre::Device::resolve(name);
+  if (auto *message = std::get_if<std::string>(&device))
+    raise("OptionError", *message);
+  auto rates = spyre::parseRates(text, std::get<spyre::Device>(device));
+  if (auto *mistakes = std::get_if<spyre::RateMistakes>(&rates))
+    raise("OptionError", mistakes->toString(source));
+  return std::get<spyre::RateValues>(std::move(rates));
+}
+
 nb::dict describe(const HostArray &array) {
   nb::dict result;
   result["name"] = array.name;
@@ -298,7 +311,8 @@ private:
 
 class NativeProgram {
 public:
-  NativeProgram(const std::string &directory, std::shared_ptr<NativeDevice> on, nb::object onHost)
+  NativeProgram(const std::string &directory, std::shared_ptr<NativeDevice> on, nb::object onHost,
+                const spyre::RateValues &rates)
       : device(std::move(on)) {
     if (!onHost.is_none())
       host = std::make_unique<PythonHost>(std::move(onHost));
@@ -311,6 +325,8 @@ public:
         failure = RunError{Failure::Execution, error->message};
       } else {
         loaded = std::make_unique<LoadedProgram>(std::get<LoadedProgram>(std::move(program)));
+        for (const auto &[name, value] : rates)
+          loaded->program.rates[name] = value;
         DeviceUse use(*device);
         auto made = ProgramSession::create(device->runtime, *loaded,
                                            {.keepBuffers = true,
@@ -544,6 +560,8 @@ NB_MODULE(_runtime, m) {
       },
       "made"_a, "target"_a,
       "Puts a folder in the place of one beside it, in one step; returns where that is now.");
+  m.def("parse_rates", &parseRates, "text"_a, "source"_a, "device"_a = "spyre",
+        "The rates of a rates file's text, by name; `source` is what messages call it.");
   // Devices are shared by programs and live until the process ends.
   nb::set_leak_warnings(false);
   nb::class_<NativeDevice>(m, "Device", "An emulated device.")
@@ -574,8 +592,10 @@ NB_MODULE(_runtime, m) {
       .def("changed", &ChecksumTable::findChanged, nb::call_guard<nb::gil_scoped_release>(),
            "Numbers of the blocks that hold something else than when they were set.");
   nb::class_<NativeProgram>(m, "Program", "A program directory on a device.")
-      .def(nb::init<const std::string &, std::shared_ptr<NativeDevice>, nb::object>(),
-           "directory"_a, "device"_a, "host"_a = nb::none())
+      .def(nb::init<const std::string &, std::shared_ptr<NativeDevice>, nb::object,
+                    const spyre::RateValues &>(),
+           "directory"_a, "device"_a, "host"_a = nb::none(), "rates"_a = spyre::RateValues(),
+           "rates: in the place of those that the program was compiled with.")
       .def_prop_ro("host_calls", &NativeProgram::getHostCalls)
       .def_prop_ro("host_reasons", &NativeProgram::getHostReasons)
       .def_prop_ro("arguments", &NativeProgram::getArguments)

@@ -109,7 +109,8 @@ def _open(
 
     began = time.perf_counter()
     device = make_device(options)
-    native = _runtime.Program(str(directory.path), device, _call_host if options.has_torch() else None)
+    host_calls = _call_host if options.has_torch() else None
+    native = _runtime.Program(str(directory.path), device, host_calls, options.rates or {})
     if native.host_calls and options.has_torch():
         _check_host_calls(native)
     if convention is None:

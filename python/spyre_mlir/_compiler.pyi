@@ -4,7 +4,7 @@
 # Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # What python/native/Compiler.cpp defines.
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 class Message(TypedDict):
@@ -32,4 +32,6 @@ def compile(
     exact_arguments: bool = True,
     exact_results: bool = False,
     moves_on_host: bool = False,
+    plan_kind: str = "best",
+    rates: Mapping[str, float] = ...,
 ) -> tuple[bool, list[Message], str]: ...

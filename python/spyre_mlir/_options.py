@@ -12,6 +12,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib.util
+import json
+import math
 import os
 import threading
 
@@ -34,6 +36,8 @@ class Options:
     moves_on_host: a program that only moves data is PyTorch's: for parts of graphs, as torch.compile has it.
     plan_kind: "best": the plan that takes least in the cost model; "untiled", "tiled" or "carried": one of that
     kind where there is one, to compare them.
+    rates: a rates file, or its rates as a dict: measured ones in the place of the device's, which plans, times and
+    the clock then go by. The file is read once, here.
     weights: how a weight that was written to is noticed where PyTorch counts no change of it (writes through
     `.data`, memory shared with NumPy, tensors of inference mode): "checked" (its bytes are summed before each
     call), "sampled" (64 words of it are), "versions" (not at all, but by refresh_weights()).
@@ -54,6 +58,7 @@ class Options:
     exact_results: bool = False
     moves_on_host: bool = False
     plan_kind: str = "best"
+    rates: dict[str, float] | str | os.PathLike | None = None
     weights: str = "checked"
     report: str = ""
     dump_stages: str = ""
@@ -77,6 +82,8 @@ class Options:
                 if value not in (None, "host", "warn", "error"):
                     raise OptionError(f"{field.name}={value!r}: 'host', 'warn' or 'error' wanted")
                 good = True
+            elif field.name == "rates":
+                good, wanted = value is None or isinstance(value, (dict, str, os.PathLike)), dict
             elif field.name == "cache":
                 good = isinstance(value, (bool, str, os.PathLike))
             else:
@@ -94,6 +101,8 @@ class Options:
             raise OptionError(f"plan_kind={self.plan_kind!r}: 'best', 'untiled', 'tiled' or 'carried' wanted")
         if self.weights not in ("checked", "sampled", "versions"):
             raise OptionError(f"weights={self.weights!r}: 'checked', 'sampled' or 'versions' wanted")
+        if self.rates is not None and not isinstance(self.rates, _Rates):
+            object.__setattr__(self, "rates", _read_rates(self.rates, self.device))
 
     def has_torch(self) -> bool:
         """Whether PyTorch runs host calls."""
@@ -111,8 +120,37 @@ class Options:
             "exact_results": self.exact_results,
             "moves_on_host": self.moves_on_host,
             "plan_kind": self.plan_kind,
+            "rates": dict(self.rates or {}),
             "host": "any" if self.has_torch() else "none" if self.host == "none" else "table",
         }
+
+
+class _Rates(dict):
+    """Rates that have been read and checked; options are values."""
+
+    def __hash__(self):
+        return hash(frozenset(self.items()))
+
+
+def _read_rates(rates: dict | str | os.PathLike, device: str) -> _Rates:
+    from . import _runtime
+
+    if isinstance(rates, dict):
+        # The words of a file's mistakes fit to those of a dict, which may hold what JSON cannot.
+        endless = [name for name, value in rates.items() if isinstance(value, float) and not math.isfinite(value)]
+        if endless:
+            raise OptionError("\n".join(f"rates: /rates/{name}: a rate is a finite number" for name in endless))
+        try:
+            text = json.dumps({"version": 1, "rates": rates})
+        except (TypeError, ValueError) as error:
+            raise OptionError(f"rates={rates!r}: {error}") from None
+        return _Rates(_runtime.parse_rates(text, "rates", device))
+    try:
+        with open(rates, encoding="utf-8") as stream:
+            text = stream.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise OptionError(f"rates={os.fspath(rates)!r}: {getattr(error, 'strerror', None) or error}") from None
+    return _Rates(_runtime.parse_rates(text, os.fspath(rates), device))
 
 
 @functools.cache

@@ -4,7 +4,7 @@
 # Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # What python/native/Runtime.cpp defines.
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 
 import numpy as np
@@ -13,6 +13,8 @@ class ArrayEntry(TypedDict):
     name: str
     dtype: str
     shape: tuple[int, ...]
+
+def parse_rates(text: str, source: str, device: str = "spyre") -> dict[str, float]: ...
 
 class Device:
     def __init__(
@@ -45,7 +47,11 @@ class Checksums:
 
 class Program:
     def __init__(
-        self, directory: str, device: Device, host: Callable[[str, list, list], None] | None = None
+        self,
+        directory: str,
+        device: Device,
+        host: Callable[[str, list, list], None] | None = None,
+        rates: Mapping[str, float] = ...,
     ) -> None: ...
     @property
     def host_calls(self) -> dict[str, int]: ...

@@ -182,6 +182,15 @@ def test_every_published_figure_has_a_kernel_or_a_reason():
         assert row["bound_percent"] <= 0.5 or row["note"], row["figure"]
 
 
+def test_every_published_attention_has_a_program_or_a_reason():
+    for row in clock.published()["attentions"]:
+        assert row["source"] and row["published"] > 0 and row["unit"] in clock.UNITS
+        assert ("program" in row) == ("assumed" in row) != ("why" in row), row["figure"]
+        if "program" in row:
+            kind, arguments = row["program"]
+            assert "torch.aten." in getattr(clock.attention, kind)(**arguments)
+
+
 @pytest.fixture(scope="module")
 def clock_figures():
     tool("spyre-run")

@@ -45,7 +45,9 @@ usage: spyre-run IN.mlir|DIR [options]
                        read or made, device memory has addresses but no content
   --threads N          threads that execute work slices (default: one a processor)
   --seed N             of random inputs and of what undefined lanes hold
-  --device NAME|FILE   device description (default: spyre)
+  --device NAME|FILE   device description (default: spyre; a file is for directories)
+  --rates FILE         measured rates in the place of the device's, and of those that a
+                       program was compiled with; spyre-solve rates prints such a file
   --stats=FILE.json    counters of the run
   --trace=FILE.json    what each core does when, on the modelled clock, for Perfetto
                        (ui.perfetto.dev) or Chrome's trace viewer
@@ -133,6 +135,7 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
                         : flag == "--plan-kind"     ? &options.compile.planKind
                         : flag == "--plan"          ? &options.compile.plan
                         : flag == "--save-plan"     ? &options.compile.savePlan
+                        : flag == "--rates"         ? &options.compile.ratesFile
                                                     : nullptr;
     bool known = text || flag == "-i" || flag == "-o" || flag == "--rtol" || flag == "--atol" ||
                  flag == "--threads" || flag == "--seed" || flag == "--cores" ||

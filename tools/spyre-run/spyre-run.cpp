@@ -16,6 +16,7 @@
 #include "ShortArguments.h"
 
 #include "spyre/Compiler/Compile.h"
+#include "spyre/Device/Rates.h"
 #include "spyre/Loader/Loader.h"
 #include "spyre/Report/Trace.h"
 #include "spyre/Runtime/ProgramRun.h"
@@ -286,6 +287,28 @@ std::string statsJson(runtime::Runtime &runtime, const Executable &executable,
   return stats.dump(2) + "\n";
 }
 
+bool isDirectory(const std::string &path) {
+  std::error_code code;
+  return std::filesystem::is_directory(path, code);
+}
+
+/// Puts the rates of options.compile.ratesFile in the place of those of \p executable, a
+/// directory's that has been loaded, and of \p device. A message if they are wrong.
+std::optional<std::string> replaceRatesOf(Executable &executable, Device &device,
+                                          const RunOptions &options) {
+  if (options.compile.ratesFile.empty())
+    return std::nullopt;
+  auto rates = readRatesFile(options.compile.ratesFile, device);
+  if (auto *message = std::get_if<std::string>(&rates))
+    return *message;
+  if (executable.program)
+    for (const auto &[name, value] : std::get<RateValues>(rates))
+      executable.program->program.rates[name] = value;
+  auto replaced = replaceRates(device, std::get<RateValues>(rates));
+  device = std::get<Device>(std::move(replaced));
+  return std::nullopt;
+}
+
 int run(const RunOptions &options) {
   auto device = Device::resolve(options.device);
   if (auto *message = std::get_if<std::string>(&device))
@@ -303,6 +326,12 @@ int run(const RunOptions &options) {
     fail(error->message);
     return status;
   }
+  if (isDirectory(options.input))
+    if (auto message =
+            replaceRatesOf(std::get<Executable>(loaded), std::get<Device>(device), options)) {
+      fail(*message);
+      return 2;
+    }
   const Executable &executable = std::get<Executable>(loaded);
 
   if (auto error = executable.checkCapacity(std::get<Device>(device), options.costOnly))
@@ -403,8 +432,14 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "spyre-run: %s (--help shows the usage)\n", error->message.c_str());
     return 2;
   }
-  // A wrong value of a flag is wrong usage whatever the input is.
-  auto flags = compiler::makeOptions(std::get<RunOptions>(parsed).compile);
+  // A wrong value of a flag is wrong usage whatever the input is. A directory is compiled already:
+  // its device may be a file, which its rates have to fit to.
+  compiler::CompileFlagValues values = std::get<RunOptions>(parsed).compile;
+  if (isDirectory(std::get<RunOptions>(parsed).input)) {
+    values.device = "spyre";
+    values.ratesFile.clear();
+  }
+  auto flags = compiler::makeOptions(values);
   if (auto *message = std::get_if<std::string>(&flags)) {
     std::fprintf(stderr, "spyre-run: error: %s\n", message->c_str());
     return 2;

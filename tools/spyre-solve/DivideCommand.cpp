@@ -255,12 +255,6 @@ Answer divide(const Arguments &arguments) {
   const json::Document &document = std::get<json::Document>(parsed);
   std::optional<json::Error> problemError;
   json::Cursor root(document, problemError);
-  std::optional<Device> device = Device::lookup("spyre");
-  if (!device) {
-    answer.error = "the device is unknown";
-    return answer;
-  }
-
   std::optional<json::Cursor> list;
   if (root.isObject())
     list = root.find("plans");
@@ -275,14 +269,14 @@ Answer divide(const Arguments &arguments) {
       writer.beginArray();
     }
     for (const json::Cursor &plan : plans) {
-      NamedProblem named = readProblem(plan, *device);
+      NamedProblem named = readProblem(plan, arguments.device);
       if (problemError)
         break;
       DivisionOptions options;
-      options.cost = makePublishedCost(*device);
+      options.cost = makePublishedCost(arguments.device);
       auto fast = planning::divide(named.problem, options);
       if (!arguments.usePublishedCost)
-        options.cost = makeModelCost(*device);
+        options.cost = makeModelCost(arguments.device);
       options.exhaustive = true;
       auto best = planning::divide(named.problem, options);
       for (auto *result : {&fast, &best})
@@ -299,7 +293,8 @@ Answer divide(const Arguments &arguments) {
       writer.field("cores", bestPlan.numCores);
       writer.field("k_fast", bestPlan.kFast);
       writer.field("cost", bestPlan.cost);
-      writer.field("published_cost", makePublishedCost(*device)(named.problem, bestPlan.splits));
+      writer.field("published_cost",
+                   makePublishedCost(arguments.device)(named.problem, bestPlan.splits));
       writeSplits(writer, "fast_splits", named, std::get<DivisionPlan>(fast).splits);
       std::vector<int64_t> spans;
       for (const DivisionOperand &operand : named.problem.operands)

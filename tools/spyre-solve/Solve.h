@@ -12,6 +12,8 @@
 #ifndef SPYRE_TOOLS_SPYRE_SOLVE_SOLVE_H
 #define SPYRE_TOOLS_SPYRE_SOLVE_SOLVE_H
 
+#include "spyre/Device/Device.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,6 +21,7 @@
 namespace spyre::solve {
 
 struct Arguments {
+  Device device;     ///< with the rates that the user gives; divide's
   std::string input; ///< the file's content
   bool isCsv = false;
   std::optional<int64_t> capacityInBytes;

@@ -7,14 +7,18 @@
 //
 //   spyre-solve pack|divide|pool --input F --output F [--capacity N]
 //               [--cost-model=spyre|published] [--time-limit S]
+//               [--device=NAME|FILE] [--rates=FILE]
+//   spyre-solve rates [--device=NAME|FILE] [--rates=FILE] [--output F]
 //
 // Solves the work-division, packing and pool problems of the reference data, and
-// MiniMalloc's CSV. Exit code 1: bad input or no solution; 2: wrong call.
+// MiniMalloc's CSV; prints the rates that the cost model computes with. Exit code 1: bad
+// input or no solution; 2: wrong call.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Solve.h"
 
+#include "spyre/Device/Rates.h"
 #include "spyre/Support/AtomicDirectory.h"
 #include "spyre/Support/ReadFile.h"
 #include "spyre/Support/Version.h"
@@ -31,14 +35,21 @@ namespace {
 const char *usage =
     "usage: spyre-solve pack|divide|pool --input FILE --output FILE [--capacity BYTES]\n"
     "                   [--cost-model=spyre|published] [--time-limit SECONDS]\n"
+    "                   [--device=NAME|FILE] [--rates=FILE]\n"
+    "       spyre-solve rates [--device=NAME|FILE] [--rates=FILE] [--output FILE]\n"
     "\n"
     "Solves planning problems in the form of the reference data (JSON); pack and pool also\n"
     "read and write MiniMalloc's CSV (id,lower,upper,size).\n"
     "  divide  work division: {\"plans\": [...]} or one plan\n"
     "  pack    LX packing: {\"cases\": [...]} or one case; a CSV needs --capacity\n"
     "  pool    device-memory pool: a list of traces or one trace\n"
+    "  rates   prints the rates of a device as a rates file, to start one of your own from\n"
     "\n"
-    "example: spyre-solve pack --input A.csv --output out.csv --capacity 1048576\n";
+    "--device and --rates are for divide and rates: which device, and a rates file whose\n"
+    "rates replace the device's.\n"
+    "\n"
+    "example: spyre-solve pack --input A.csv --output out.csv --capacity 1048576\n"
+    "         spyre-solve rates --device=spyre > mine.json\n";
 
 int fail(const std::string &message, int code) {
   std::cerr << "spyre-solve: error: " << message << "\n";
@@ -73,7 +84,7 @@ int main(int argc, char **argv) {
     size_t equals = word.find('=');
     std::string name = word.substr(2, equals == std::string::npos ? equals : equals - 2);
     if (name != "input" && name != "output" && name != "capacity" && name != "cost-model" &&
-        name != "time-limit")
+        name != "time-limit" && name != "device" && name != "rates")
       return fail("unknown option '--" + name + "'", 2);
     if (equals == std::string::npos && i + 1 == argc)
       return fail("option '--" + name + "' needs a value", 2);
@@ -83,13 +94,39 @@ int main(int argc, char **argv) {
     std::cerr << usage;
     return 2;
   }
-  if (command != "pack" && command != "divide" && command != "pool")
-    return fail("unknown command '" + command + "': pack, divide or pool", 2);
+  const bool printsRates = command == "rates";
+  if (command != "pack" && command != "divide" && command != "pool" && !printsRates)
+    return fail("unknown command '" + command + "': pack, divide, pool or rates", 2);
+  for (const auto &[name, value] : options)
+    if (name == "device" || name == "rates" ? command != "divide" && !printsRates
+                                            : printsRates && name != "output")
+      return fail("option '--" + name + "' is not one of " + command, 2);
+
+  Arguments arguments;
+  auto device = spyre::Device::resolve(options.count("device") ? options["device"] : "spyre");
+  if (auto *message = std::get_if<std::string>(&device))
+    return fail(*message, 2);
+  arguments.device = std::get<spyre::Device>(std::move(device));
+  if (auto it = options.find("rates"); it != options.end()) {
+    auto rates = spyre::readRatesFile(it->second, arguments.device);
+    if (auto *message = std::get_if<std::string>(&rates))
+      return fail(*message, 2);
+    auto replaced = spyre::replaceRates(arguments.device, std::get<spyre::RateValues>(rates));
+    arguments.device = std::get<spyre::Device>(std::move(replaced));
+  }
+  if (printsRates) {
+    const std::string text = spyre::writeRatesFile(arguments.device);
+    if (!options.count("output"))
+      std::cout << text;
+    else if (auto error = spyre::writeFileAtomically(options["output"],
+                                                     [&](std::ostream &os) { os << text; }))
+      return fail(*error, 1);
+    return 0;
+  }
   for (const char *name : {"input", "output"})
     if (!options.count(name))
       return fail(std::string("option '--") + name + "' is missing", 2);
 
-  Arguments arguments;
   if (auto it = options.find("capacity"); it != options.end()) {
     int64_t value = 0;
     const char *end = it->second.data() + it->second.size();

@@ -16,6 +16,7 @@
 #define SPYRE_ARTIFACT_PROGRAM_H
 
 #include "spyre/Artifact/Plan.h"
+#include "spyre/Device/Rates.h"
 
 #include <map>
 
@@ -112,6 +113,7 @@ struct Program {
   std::string name;
   std::string target = "superdsc"; ///< or "ktir"
   std::string device = "spyre";    ///< variant name of the device description
+  RateValues rates;                ///< that it was planned with, where they replace the device's
   std::vector<HostArray> arguments;
   std::vector<HostArray> results;
   std::vector<ConstantArray> constants;

@@ -14,6 +14,7 @@
 #ifndef SPYRE_COMPILER_COMPILE_H
 #define SPYRE_COMPILER_COMPILE_H
 
+#include "spyre/Device/Rates.h"
 #include "spyre/Report/ProgramReport.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -36,6 +37,7 @@ struct CompileOptions {
   int optLevel = 2;
   int64_t cores = 0;               ///< 0: what the level says
   std::string device = "spyre";    ///< variant name
+  RateValues rates;                ///< in the place of the device's, which they fit to
   std::string target = "superdsc"; ///< or "ktir"
   std::string superdscForm = "2026-08";
   /// At -O2 and above: a plan of this kind, where there is one; to compare them.

@@ -23,8 +23,10 @@ namespace spyre::compiler {
 std::vector<std::pair<std::string, int64_t>>
 countOperations(mlir::ArrayRef<mlir::ModuleOp> modules);
 
+/// \p rates: what replaces the device's.
 report::Program makeReport(const std::string &inputFile, const CompileOptions &options,
-                           const CompileStats &stats, std::vector<report::Stage> stages);
+                           const RateValues &rates, const CompileStats &stats,
+                           std::vector<report::Stage> stages);
 
 } // namespace spyre::compiler
 

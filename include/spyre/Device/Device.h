@@ -23,7 +23,7 @@
 
 namespace spyre {
 
-/// Rates measured on a device. GB/s are bytes per ns.
+/// Rates measured on a device. GB/s are bytes per ns. Rates.h replaces some of them.
 struct DeviceRates {
   /// Device memory in one direction.
   double memoryInBytesPerNs = 0;
@@ -103,6 +103,12 @@ public:
   /// A restickify may read from LX what every core wrote there itself.
   bool getRestickifyReadsLX() const { return restickifyReadsLX; }
   const DeviceRates &getRates() const { return rates; }
+  /// The same device with \p other rates, which are not checked.
+  Device withRates(const DeviceRates &other) const {
+    Device device = *this;
+    device.rates = other;
+    return device;
+  }
 
   bool operator==(const Device &) const = default;
 

@@ -151,6 +151,8 @@ public:
   ~Emulator();
 
   const Device &getDevice() const { return device; }
+  /// Kernel times and the clock have \p rates from here on.
+  void setRates(const DeviceRates &rates) { device = device.withRates(rates); }
   const EmulatorOptions &getOptions() const { return options; }
   DeviceMemory &getMemory() { return memory; }
 
@@ -194,7 +196,7 @@ public:
 private:
   friend class Execution;
   uint64_t number;
-  Device device;
+  Device device; ///< the clock refers to it
   EmulatorOptions options;
   DeviceMemory memory;
   std::vector<Block> scratchpads; ///< one a core

@@ -81,9 +81,31 @@ struct RunNumbers {
   bool isStopped = false; ///< because of the last one found; there are no results
 };
 
+/// A program's rates are the emulator's as long as this lives.
+class RatesInUse {
+public:
+  RatesInUse(Emulator &emulator, const std::optional<DeviceRates> &rates)
+      : emulator(emulator), before(emulator.getDevice().getRates()), hasOwn(rates) {
+    if (hasOwn)
+      emulator.setRates(*rates);
+  }
+  ~RatesInUse() {
+    if (hasOwn)
+      emulator.setRates(before);
+  }
+  RatesInUse(const RatesInUse &) = delete;
+  RatesInUse &operator=(const RatesInUse &) = delete;
+
+private:
+  Emulator &emulator;
+  DeviceRates before;
+  bool hasOwn;
+};
+
 class ProgramSession {
 public:
-  /// \p runtime and \p loaded must outlive the session.
+  /// \p runtime and \p loaded must outlive the session. An error if the device's memory does not
+  /// suffice, or if the program's rates do not fit to the device.
   static std::variant<std::unique_ptr<ProgramSession>, RunError>
   create(Runtime &runtime, const LoadedProgram &loaded, SessionOptions options = {});
   /// Frees its device memory.
@@ -174,6 +196,7 @@ private:
   Runtime &runtime;
   const LoadedProgram &loaded;
   SessionOptions options;
+  std::optional<DeviceRates> rates; ///< where the program has its own
   bool keepTransients = false;
   int64_t transientInBytes = 0;
   std::vector<Buffer> buffers;

@@ -29,11 +29,12 @@ namespace spyre::runtime {
 /// be changed. Threads may launch one bundle at the same time.
 class LaunchMemory {
 public:
-  /// A launch that can be repeated: by the same emulator, with the same addresses, as long
-  /// as they mean the same memory.
+  /// A launch that can be repeated: by the same emulator at the same rates, with the same
+  /// addresses, as long as they mean the same memory.
   struct Prepared {
     uint64_t emulator = 0;
-    std::vector<int64_t> addresses;                          ///< of the arguments, and of the pool
+    DeviceRates rates;              ///< that the times of its operations were computed with
+    std::vector<int64_t> addresses; ///< of the arguments, and of the pool
     std::vector<std::pair<const uint8_t *, int64_t>> blocks; ///< where, and how large
     std::shared_ptr<Schedule> schedule;
   };

@@ -64,4 +64,17 @@ TEST(CompileFlags, MistakesNameTheFlag) {
             0u);
 }
 
+TEST(CompileFlags, RatesAreThoseOfAFileOrOfTheCaller) {
+  CompileFlagValues flags;
+  flags.rates = {{"memory_bytes_per_ns", 120}};
+  auto made = makeOptions(flags);
+  EXPECT_EQ(std::get<CompileOptions>(made).rates, flags.rates);
+  EXPECT_EQ(getMistake([](CompileFlagValues &values) { values.rates = {{"tile_full_rows", 0}}; }),
+            "--rates: tile_full_rows: a rate is a positive number, not 0");
+  EXPECT_EQ(getMistake([](CompileFlagValues &values) {
+              values.ratesFile = "/no/such/rates.json";
+            }).find("/no/such/rates.json: "),
+            0u);
+}
+
 } // namespace

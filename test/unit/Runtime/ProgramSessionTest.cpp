@@ -99,6 +99,35 @@ TEST_F(SessionTest, RunsAgainWithOtherInputs) {
   }
 }
 
+TEST_F(SessionTest, AProgramsRatesAreTheClocksWhileItRuns) {
+  const Emulator &emulator = runtime.getEmulator();
+  const DeviceRates before = emulator.getDevice().getRates();
+  auto time = [&] {
+    double kernels = emulator.getCounters().modelledInNs;
+    double copies = emulator.getCounters().transferInNs;
+    auto session = create();
+    if (session)
+      EXPECT_EQ(run(*session, &one, &two), kThree);
+    return std::pair(emulator.getCounters().modelledInNs - kernels,
+                     emulator.getCounters().transferInNs - copies);
+  };
+  auto [kernels, copies] = time();
+  // Device memory that is slower than the link to the host, too.
+  for (const char *name : {"memory_bytes_per_ns", "broadcast_bytes_per_ns"})
+    loaded.program.rates[name] = 1.5;
+  auto [slowKernels, slowCopies] = time();
+  EXPECT_GT(slowKernels, 10 * kernels);
+  EXPECT_GT(slowCopies, 10 * copies);
+  EXPECT_EQ(emulator.getDevice().getRates(), before);
+  loaded.program.rates.clear();
+  EXPECT_NEAR(time().second, copies, 1e-6);
+  loaded.program.rates["memory_bytes_per_ns"] = 1000;
+  auto made = ProgramSession::create(runtime, loaded);
+  ASSERT_TRUE(std::holds_alternative<RunError>(made));
+  EXPECT_EQ(std::get<RunError>(made).message,
+            "memory/program.json: rates: memory_bytes_per_ns exceeds nominal_memory_bytes_per_ns");
+}
+
 TEST_F(SessionTest, BoundArgumentsAreCopiedOnce) {
   auto session = create();
   ASSERT_FALSE(session->bind(1, two));

@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
+
+#include "spyre/Device/Rates.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -39,6 +41,22 @@ LogicalResult SpyreDialect::verifyOperationAttribute(Operation *op, NamedAttribu
       !isa<DictionaryAttr>(attribute.getValue()))
     return op->emitOpError() << "attribute '" << attribute.getName().getValue()
                              << "' must be a dictionary";
+  if (attribute.getName() == kRatesAttr) {
+    auto rates = dyn_cast<DictionaryAttr>(attribute.getValue());
+    if (!rates)
+      return op->emitOpError() << "attribute '" << kRatesAttr
+                               << "' must be a dictionary of numbers of type f64";
+    for (NamedAttribute rate : rates) {
+      auto number = dyn_cast<FloatAttr>(rate.getValue());
+      std::string mistake =
+          !number || !number.getType().isF64()
+              ? "a number of type f64 is wanted"
+              : ::spyre::findMistake(rate.getName().strref(), number.getValueAsDouble());
+      if (!mistake.empty())
+        return op->emitOpError() << "attribute '" << kRatesAttr << "', " << rate.getName().strref()
+                                 << ": " << mistake;
+    }
+  }
   if (attribute.getName() == kMaskedAttr) {
     auto device = dyn_cast<DeviceOpInterface>(op);
     if (!device || !device.getInfo().maskTail || !isa<UnitAttr>(attribute.getValue()))

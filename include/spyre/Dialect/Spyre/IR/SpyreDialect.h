@@ -97,6 +97,9 @@ inline constexpr llvm::StringLiteral kChosenScheduleAttr = "spyre.chosen_schedul
 inline constexpr llvm::StringLiteral kSpaceAttr = "spyre.space";
 /// Module attribute: the device variant's name.
 inline constexpr llvm::StringLiteral kDeviceAttr = "spyre.device";
+/// Module attribute: the rates that replace the variant's, a dictionary of f64 by the names of
+/// rates files (docs/device.md, section 7).
+inline constexpr llvm::StringLiteral kRatesAttr = "spyre.rates";
 
 } // namespace mlir::spyre
 
