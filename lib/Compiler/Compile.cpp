@@ -81,7 +81,7 @@ public:
 private:
   LogicalResult parse(std::unique_ptr<llvm::MemoryBuffer> file);
   /// \p finish: what is done to each part, by its number, before it is written as it is then;
-  /// where the stage has failed for it, it may still save it.
+  /// where the stage has failed for it, it may still save it, or fail where it has not.
   LogicalResult runStage(StringRef name, function_ref<void(OpPassManager &)> build,
                          function_ref<LogicalResult(size_t part, bool hasPassed)> finish = {});
   LogicalResult dump(StringRef name);
@@ -133,6 +133,7 @@ private:
   std::vector<artifact::LaunchSpec> launchSpecs;
   ::spyre::planning::Schedules asked; ///< by --plan
   std::vector<std::string> functionNames;
+  bool isPlanRefused = false;          ///< nothing that the host could help with
   ::spyre::planning::Schedules chosen; ///< for --save-plan
   /// Elements of the constants that are arguments, by bundle and array name.
   std::map<std::pair<size_t, std::string>, ElementsAttr> constants;
@@ -302,11 +303,11 @@ LogicalResult Compilation::runStage(StringRef name, function_ref<void(OpPassMana
       });
     bool hasPassed = succeeded(pm.run(part));
     holder.reset();
-    bool isSaved = finish && succeeded(finish(i, hasPassed)) && !hasPassed;
-    if (!isSaved)
+    const bool isDone = finish ? succeeded(finish(i, hasPassed)) : hasPassed;
+    if (hasPassed || !isDone)
       for (Diagnostic &diagnostic : held)
         context.getDiagEngine().emit(std::move(diagnostic));
-    if (!hasPassed && !isSaved) {
+    if (!isDone) {
       ok = false;
       failedParts.push_back(part);
     }
@@ -462,8 +463,10 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
                                              hasChoice ? PlanKind::Tiled : PlanKind::Untiled);
   chosen.clear();
   for (OwningOpRef<ModuleOp> &part : graph.bundles)
-    if (failed(schedules.addPart(*part)))
+    if (failed(schedules.addPart(*part))) {
+      isPlanRefused = true;
       return failure();
+    }
   functionNames = schedules.getNames();
   if (level < 2 && failed(runStage("l1", l1)))
     return failure();
@@ -503,6 +506,7 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
       if (hasPassed)
         stats.plans.push_back(choice.getTimes());
     }
+    isPlanRefused |= !hasPassed && schedules.isPinned(part);
     if (hasPassed)
       mlir::spyre::takeChosenSchedules(*graph.bundles[part], ::spyre::getName(kind), chosen);
     return success(hasPassed);
@@ -598,7 +602,7 @@ LogicalResult Compilation::lowerWithHost() {
       // What the host may not have is moved by the device: nobody asks again.
       choice.markAll("moves data that are on the host");
       mayBeIdle = false;
-    } else if (lowered || !isSplit || !choice.learn(refusals, failedParts)) {
+    } else if (lowered || !isSplit || isPlanRefused || !choice.learn(refusals, failedParts)) {
       for (Diagnostic &diagnostic : said)
         context.getDiagEngine().emit(std::move(diagnostic));
       return success(lowered);
@@ -650,8 +654,9 @@ LogicalResult Compilation::run(std::unique_ptr<llvm::MemoryBuffer> input,
   stats.numBundles = static_cast<int64_t>(graph.bundles.size());
   for (const auto &[name, schedule] : asked)
     if (!llvm::is_contained(functionNames, name))
-      return fail("the plan has a function '" + name + "'; the program has " +
-                  llvm::join(functionNames, ", "));
+      return emitError(::spyre::compiler::getPlanLoc(context, options.plan))
+             << "the plan has a function '" << name << "'; the program has "
+             << llvm::join(functionNames, ", ");
   if (failed(write(outputDirectory)) || failed(writeReport()))
     return failure();
   if (!options.savePlan.empty())

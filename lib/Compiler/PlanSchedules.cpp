@@ -23,22 +23,26 @@ using namespace mlir;
 
 namespace spyre::compiler {
 
+Location getPlanLoc(MLIRContext &context, const std::string &path) {
+  return FileLineColLoc::get(&context, path.empty() ? "plan" : path, 1, 1);
+}
+
 FailureOr<planning::Schedules> readPlan(MLIRContext &context, const std::string &path,
                                         const std::string &text) {
-  Location loc = path.empty() ? Location(UnknownLoc::get(&context))
-                              : Location(FileLineColLoc::get(&context, path, 1, 1));
+  const Location loc = getPlanLoc(context, path);
   std::string read = text;
   if (read.empty()) {
     std::ifstream file(path);
     std::ostringstream content;
     if (!file || !(content << file.rdbuf()))
-      return emitError(UnknownLoc::get(&context)) << "cannot read the plan '" << path << "'";
+      return emitError(loc) << "cannot read the plan '" << path << "'";
     read = content.str();
   }
   auto schedules = planning::readSchedules(read);
   if (auto *errors = std::get_if<std::vector<planning::ScheduleError>>(&schedules)) {
     for (const planning::ScheduleError &error : *errors)
-      emitError(loc) << "the plan " << (error.field.empty() ? "" : "has a mistake: " + error.field + ": ")
+      emitError(loc) << "the plan "
+                     << (error.field.empty() ? "" : "has a mistake: " + error.field + ": ")
                      << error.message;
     return failure();
   }

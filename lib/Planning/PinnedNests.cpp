@@ -53,8 +53,7 @@ std::variant<Nest, ScheduleError> Run::findPinned(const ScheduledNest &pinned,
         return ScheduleError{field + ".dim",
                              "the operations cannot run tile by tile along it: one of them reduces "
                              "it, or reads across tiles what another writes"};
-      const std::vector<int64_t> counts =
-          getTileCounts(getClass(root).extent, getClass(root).unit);
+      const std::vector<int64_t> counts = getTileCounts(getClass(root).extent, getClass(root).unit);
       if (std::find(counts.begin(), counts.end(), cut.parts) == counts.end()) {
         std::string message = "the dim can be cut into";
         for (size_t k = 0; k < counts.size(); ++k)
@@ -81,9 +80,10 @@ std::variant<Nest, ScheduleError> Run::findPinned(const ScheduledNest &pinned,
       for (const Loop &loop : pins->loops ? *pins->loops : std::vector<Loop>())
         extent /= loop.tiled == &shared ? loop.numTrips : 1;
       if (extent % (cut.parts * std::max<int64_t>(1, shared.unit)))
-        return ScheduleError{field + ".slices",
-                             "a tile has " + std::to_string(extent) + " along the dim, in units of " +
-                                 std::to_string(shared.unit) + ": slices have to be equal"};
+        return ScheduleError{field + ".slices", "a tile has " + std::to_string(extent) +
+                                                    " along the dim, in units of " +
+                                                    std::to_string(shared.unit) +
+                                                    ": slices have to be equal"};
       slices *= cut.parts;
       pins->cores->push_back({&shared, cut.parts});
     }
@@ -131,9 +131,8 @@ ScheduledNest describe(const Nest &nest) {
         return cuts.push_back({getScheduledDim(nest.first + op, *dim), parts});
   };
   for (size_t i = 0; i < nest.numTrips.size(); ++i)
-    add(*made.loops, nest.numTrips[i], [&](const NestOp &op) {
-      return i < op.dims.size() ? op.dims[i] : std::nullopt;
-    });
+    add(*made.loops, nest.numTrips[i],
+        [&](const NestOp &op) { return i < op.dims.size() ? op.dims[i] : std::nullopt; });
   for (size_t i = 0; i < nest.shares.size(); ++i)
     add(*made.cores, nest.shares[i], [&](const NestOp &op) { return op.shareDims[i]; });
   made.loadsFactors = nest.loadsFactors;

@@ -41,7 +41,8 @@ private:
   /// False, with an error, if \p value is no object, or has other fields than \p known.
   bool isObject(const json &value, const std::string &field, const std::set<std::string> &known);
   std::optional<int64_t> readNumber(const json &object, const std::string &key,
-                                    const std::string &field, int64_t least, bool isRequired = true);
+                                    const std::string &field, int64_t least,
+                                    bool isRequired = true);
   std::optional<std::string> readString(const json &object, const std::string &key,
                                         const std::string &field);
   std::optional<bool> readBool(const json &object, const std::string &key,
@@ -177,7 +178,8 @@ ScheduledNest Reader::readNest(const json &value, const std::string &field) {
   for (auto [key, ns] : {std::pair("us", &nest.tiledInNs), {"untiled_us", &nest.untiledInNs}})
     if (value.contains(key) && value[key].is_number())
       *ns = value[key].get<double>() * 1e3;
-  if (nest.isAlone && (nest.first != nest.last || nest.cores || (nest.loops && !nest.loops->empty())))
+  if (nest.isAlone &&
+      (nest.first != nest.last || nest.cores || (nest.loops && !nest.loops->empty())))
     fail(field + ".alone", "is for one operation without loops and cores");
   return nest;
 }

@@ -132,13 +132,15 @@ nb::tuple compile(nb::str text, const std::string &name, const std::string &dire
                   const std::vector<std::vector<int64_t>> &inputShapes, bool pretty,
                   const std::string &report, const std::string &dumpStages, const std::string &host,
                   bool exactArguments, bool exactResults, bool movesOnHost,
-                  const std::string &planKind, const spyre::RateValues &rates) {
+                  const std::string &planKind, const spyre::RateValues &rates,
+                  const std::string &plan, const std::string &savePlan) {
   CompileFlagValues flags;
   flags.exactArguments = exactArguments;
   flags.exactResults = exactResults;
   flags.movesOnHost = movesOnHost;
   flags.planKind = planKind;
   flags.rates = rates;
+  flags.savePlan = savePlan;
   flags.optLevel = optLevel;
   flags.cores = cores;
   flags.device = device;
@@ -155,6 +157,7 @@ nb::tuple compile(nb::str text, const std::string &name, const std::string &dire
   }
   CompileOptions options = std::get<CompileOptions>(std::move(made));
   options.weights = weights;
+  options.planText = plan;
   options.inputShapes = inputShapes;
   Py_ssize_t size = 0;
   const char *bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
@@ -192,5 +195,5 @@ NB_MODULE(_compiler, m) {
         "input_shapes"_a = std::vector<std::vector<int64_t>>(), "pretty"_a = false, "report"_a = "",
         "dump_stages"_a = "", "host"_a = "table", "exact_arguments"_a = true,
         "exact_results"_a = false, "moves_on_host"_a = false, "plan_kind"_a = "best",
-        "rates"_a = spyre::RateValues());
+        "rates"_a = spyre::RateValues(), "plan"_a = "", "save_plan"_a = "");
 }

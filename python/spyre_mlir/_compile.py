@@ -121,6 +121,7 @@ def _run_compiler(text: str, name: str, directory: pathlib.Path, options: Option
                 input_shapes=shapes,
                 report=options.report,
                 dump_stages=options.dump_stages,
+                save_plan=options.save_plan,
                 **options.compiled(),
             )
         except ValueError as error:
@@ -148,7 +149,7 @@ def compile_text(
         return _run_compiler(source(), name, target, options, weights, shapes)
 
     # Reports and dumps are made by compiling.
-    if options.cache is not False and not options.report and not options.dump_stages:
+    if options.cache is not False and not (options.report or options.dump_stages or options.save_plan):
         began = time.perf_counter()
         cache = Cache(None if options.cache is True else options.cache)
         settings = {**options.compiled(), "weights": list(weights), "input_shapes": shapes, "name": name}

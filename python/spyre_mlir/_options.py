@@ -36,6 +36,8 @@ class Options:
     moves_on_host: a program that only moves data is PyTorch's: for parts of graphs, as torch.compile has it.
     plan_kind: "best": the plan that takes least in the cost model; "untiled", "tiled" or "carried": one of that
     kind where there is one, to compare them.
+    plan: a file that says how the program is to be planned (docs/formats/schedule.md), or what such a file holds as
+    a dict: obeyed, or refused with the reason. The file is read once, here. save_plan: where to write the plan.
     rates: a rates file, or its rates as a dict: measured ones in the place of the device's, which plans, times and
     the clock then go by. The file is read once, here.
     weights: how a weight that was written to is noticed where PyTorch counts no change of it (writes through
@@ -58,6 +60,8 @@ class Options:
     exact_results: bool = False
     moves_on_host: bool = False
     plan_kind: str = "best"
+    plan: dict | str | os.PathLike | None = None
+    save_plan: str = ""
     rates: dict[str, float] | str | os.PathLike | None = None
     weights: str = "checked"
     report: str = ""
@@ -82,7 +86,7 @@ class Options:
                 if value not in (None, "host", "warn", "error"):
                     raise OptionError(f"{field.name}={value!r}: 'host', 'warn' or 'error' wanted")
                 good = True
-            elif field.name == "rates":
+            elif field.name in ("rates", "plan"):
                 good, wanted = value is None or isinstance(value, (dict, str, os.PathLike)), dict
             elif field.name == "cache":
                 good = isinstance(value, (bool, str, os.PathLike))
@@ -103,6 +107,8 @@ class Options:
             raise OptionError(f"weights={self.weights!r}: 'checked', 'sampled' or 'versions' wanted")
         if self.rates is not None and not isinstance(self.rates, _Rates):
             object.__setattr__(self, "rates", _read_rates(self.rates, self.device))
+        if self.plan is not None and not isinstance(self.plan, _Plan):
+            object.__setattr__(self, "plan", _read_plan(self.plan))
 
     def has_torch(self) -> bool:
         """Whether PyTorch runs host calls."""
@@ -120,6 +126,7 @@ class Options:
             "exact_results": self.exact_results,
             "moves_on_host": self.moves_on_host,
             "plan_kind": self.plan_kind,
+            "plan": str(self.plan or ""),
             "rates": dict(self.rates or {}),
             "host": "any" if self.has_torch() else "none" if self.host == "none" else "table",
         }
@@ -130,6 +137,23 @@ class _Rates(dict):
 
     def __hash__(self):
         return hash(frozenset(self.items()))
+
+
+class _Plan(str):
+    """The text of a plan that has been read; options are values."""
+
+
+def _read_plan(plan: dict | str | os.PathLike) -> _Plan:
+    if isinstance(plan, dict):
+        try:
+            return _Plan(json.dumps(plan))
+        except (TypeError, ValueError) as error:
+            raise OptionError(f"plan={plan!r}: {error}") from None
+    try:
+        with open(plan, encoding="utf-8") as stream:
+            return _Plan(stream.read())
+    except (OSError, UnicodeDecodeError) as error:
+        raise OptionError(f"plan={os.fspath(plan)!r}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _read_rates(rates: dict | str | os.PathLike, device: str) -> _Rates:

@@ -48,7 +48,7 @@ REASONS = {
     for body in re.findall(r"^std::string describe\(const ResidencyObstacle.*?^}", text, re.S | re.M)
     for reason in re.findall(r'"([^"\n]*)"', body)
     if len(reason) > 8  # not the words between numbers
-} | names(r'remark\(\w+, "([^"]+)"\)')
+} | names(r'(?:remark|refuse)\(\w+, "([^"]+)"\)')
 
 
 def is_mentioned(pattern):

@@ -26,7 +26,7 @@ usage: spyre-run IN.mlir|DIR [options]
   or a bundle directory from anywhere.
 
   -O0 ... -O3, --cores N, --target, --superdsc-form, --weights LIST, --host=none|table,
-  --plan-kind KIND, --plan-seed N, --dump-stages DIR, --report FILE.html   as spyre-compile has them, for IN.mlir
+  --plan FILE, --save-plan FILE, --plan-kind KIND, --plan-seed N, --dump-stages DIR, --report FILE.html   as spyre-compile has them, for IN.mlir
 
   --bind FILE.json     what each argument is, for a bundle without launch_spec.json
   -i SHAPE@TYPE        the next argument is an input with the default layout

@@ -21,6 +21,9 @@
 
 namespace spyre::compiler {
 
+/// The place of a plan: file \p path, or a text that has none.
+mlir::Location getPlanLoc(mlir::MLIRContext &context, const std::string &path);
+
 /// The schedules of file \p path, or of \p text if that is not empty. Mistakes are diagnostics.
 mlir::FailureOr<planning::Schedules> readPlan(mlir::MLIRContext &context, const std::string &path,
                                               const std::string &text);

@@ -470,4 +470,67 @@ TEST(TimeTilingTest, EmptyAndTiny) {
   EXPECT_TRUE(findNests(b.problem).empty());
 }
 
+//===----------------------------------------------------------------------===//
+// What a schedule says
+//===----------------------------------------------------------------------===//
+
+/// y = exp x, out = y + x of [8192, 128].
+static Builder makeTwo() {
+  Builder b(32 << 10);
+  unsigned x = b.addValue({8192, 128}, false), y = b.addValue({8192, 128}, true),
+           out = b.addValue({8192, 128}, false);
+  b.addOp({8192, 128}, {{x, {0, 1}}, {y, {0, 1}}});
+  b.addOp({8192, 128}, {{y, {0, 1}}, {x, {0, 1}}, {out, {0, 1}}});
+  return b;
+}
+
+static ScheduledNest makePinned(unsigned first, unsigned last, std::vector<ScheduledCut> loops) {
+  ScheduledNest nest;
+  nest.first = first;
+  nest.last = last;
+  nest.loops = std::move(loops);
+  return nest;
+}
+
+TEST(TimeTilingTest, NestsOfAScheduleAreMade) {
+  Builder b = makeTwo();
+  const NamedDims names{{"rows", {0, 0}}};
+  for (ScheduledDim dim : {ScheduledDim{1, 0, ""}, ScheduledDim{0, 0, "rows"}}) {
+    auto found = findNests(b.problem, {makePinned(0, 1, {{dim, 256}})}, names);
+    ASSERT_EQ(found.index(), 0u) << std::get<1>(found).front().message;
+    ASSERT_EQ(std::get<0>(found).size(), 1u);
+    EXPECT_EQ(std::get<0>(found).front().numTrips, std::vector<int64_t>{256});
+  }
+  // What they make of it says the same again.
+  std::vector<Nest> best = findNests(b.problem);
+  ASSERT_EQ(best.size(), 1u);
+  auto again = findNests(b.problem, {describe(best.front())}, {});
+  ASSERT_EQ(again.index(), 0u);
+  EXPECT_EQ(std::get<0>(again).front().numTrips, best.front().numTrips);
+  EXPECT_EQ(std::get<0>(again).front().shares, best.front().shares);
+  EXPECT_EQ(std::get<0>(again).front().tiledInNs, best.front().tiledInNs);
+}
+
+TEST(TimeTilingTest, WhatAScheduleCannotHaveHasItsReason) {
+  Builder b = makeTwo();
+  auto getError = [&](ScheduledNest nest) {
+    auto found = findNests(b.problem, {nest}, {});
+    return found.index() == 0
+               ? ""
+               : std::get<1>(found).front().field + ": " + std::get<1>(found).front().message;
+  };
+  EXPECT_EQ(getError(makePinned(0, 2, {})), "nests[0].last: there are 2 operations");
+  EXPECT_EQ(getError(makePinned(0, 1, {{{0, 2, ""}, 2}})),
+            "nests[0].loops[0].dim: operation 0 has 2 dims");
+  EXPECT_EQ(getError(makePinned(0, 0, {{{1, 0, ""}, 2}})),
+            "nests[0].loops[0].dim: operation 1 is not one of the nest");
+  EXPECT_EQ(getError(makePinned(0, 1, {{{0, 1, ""}, 3}})),
+            "nests[0].loops[0].tiles: the dim can be cut into 2 tiles");
+  ScheduledNest shared = makePinned(0, 1, {});
+  shared.cores = {{{0, 0, ""}, 64}};
+  EXPECT_EQ(getError(shared), "nests[0].cores: so many slices need 64 cores, of 32");
+  shared.cores = {{{0, 0, ""}, 4}, {{1, 0, ""}, 4}};
+  EXPECT_EQ(getError(shared), "nests[0].cores: both are along the same dim of the data");
+}
+
 } // namespace

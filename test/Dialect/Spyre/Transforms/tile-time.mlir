@@ -1,6 +1,9 @@
 // Tiles over time: loops over a dim that neighbouring operations share, arguments loaded once, results stored once;
 // and where nothing is gained or somebody has decided already, nothing.
 // RUN: spyre-opt %s --spyre-tile-time -split-input-file | FileCheck %s
+// RUN: spyre-opt %s --spyre-tile-time -split-input-file --remarks-filter=spyre-tile-time --remark-format=emitRemark 2>&1 | FileCheck %s --check-prefix=REMARK
+// What a nest takes, and the next best.
+// REMARK: remark: {{.*}}Nest{{.*}}operations 0 to 1 run in {{[0-9]+}} tiles: {{[0-9.]+}} us, {{[0-9.]+}} us by themselves; the next best, {{.*}}: {{[0-9.]+}} us
 
 !h = !spyre.buffer<8192x128xf16, #spyre.layout<[2, 8192, 64], order [0, 1], SEN169_FP16>, hbm>
 module attributes {spyre.device = "mock32"} {

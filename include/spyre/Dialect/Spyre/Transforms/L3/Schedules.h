@@ -28,8 +28,7 @@ void setSchedules(ModuleOp module, const ::spyre::planning::Schedules &schedules
 
 /// Moves what the passes have recorded of the functions of \p module, whose plan is of \p kind,
 /// to \p schedules. No function has an attribute of a schedule afterwards.
-void takeChosenSchedules(ModuleOp module, StringRef kind,
-                         ::spyre::planning::Schedules &schedules);
+void takeChosenSchedules(ModuleOp module, StringRef kind, ::spyre::planning::Schedules &schedules);
 
 } // namespace mlir::spyre
 

@@ -1,0 +1,78 @@
+// Plans that somebody asks for: a file or an attribute of a function is obeyed, what is saved gives the same program, and what cannot be is said with its field.
+// RUN: spyre-compile %s -O2 --device mock32 -o %t.first --save-plan=%t.json && FileCheck %s --check-prefix=SAVED --input-file=%t.json
+// RUN: spyre-compile %s -O2 --device mock32 -o %t.second --plan=%t.json && diff -r %t.first %t.second
+
+// SAVED: "main": {
+// SAVED-NEXT: "kind": "tiled",
+// SAVED-NEXT: "divisions": [
+// SAVED-NEXT: {"operation":0,"opfunc":"exp","splits":[32,1]},
+// SAVED: "nests": [
+// SAVED-NEXT: {"first":0,"last":1,"loops":[{"operation":0,"dim":0,"tiles":{{[0-9]+}}}],"cores":[{"operation":0,"dim":0,"slices":32}],
+
+// A loop by the name of a dim, with other tiles than the best.
+// RUN: echo '{"version": 1, "functions": {"main": {"names": {"in0": ["rows", "columns"]}, "nests": [{"first": 0, "last": 1, "loops": [{"dim": "rows", "tiles": 64}]}]}}}' > %t.named.json
+// RUN: spyre-compile %s -O2 --device mock32 -o %t.out --plan=%t.named.json --dump-stages=%t.named && cat %t.named/*-planned.mlir | FileCheck %s --check-prefix=NAMED
+// NAMED: %[[N:.*]] = arith.constant 64
+// NAMED: scf.for {{.*}} to %[[N]]
+// NAMED: spyre.exp (d0 = 128 / 32, d1 = 128)
+
+// The same in the program.
+// RUN: sed 's|) -> !x {|) -> !x attributes {spyre.schedule = {nests = [{first = 0, last = 1, loops = [{operation = 0, dim = 0, tiles = 64}]}]}} {|' %s > %t.attr.mlir
+// RUN: spyre-compile %t.attr.mlir -O2 --device mock32 -o %t.out --dump-stages=%t.attr && cat %t.attr/*-planned.mlir | FileCheck %s --check-prefix=NAMED
+
+// No nests; a division; a result in device memory.
+// RUN: echo '{"version": 1, "functions": {"main": {"nests": [], "divisions": [{"operation": 0, "splits": [16, 1]}, {"operation": 1, "splits": [16, 1]}], "values": [{"result_of": 0, "space": "memory"}]}}}' > %t.flat.json
+// RUN: spyre-compile %s -O2 -o %t.out --plan=%t.flat.json --dump-stages=%t.flat && cat %t.flat/*-planned.mlir | FileCheck %s --check-prefix=FLAT
+// FLAT-NOT: scf.for
+// FLAT: spyre.alloc pool
+// FLAT: spyre.exp (d0 = 8192 / 16, d1 = 128)
+// FLAT-NOT: spyre.space
+
+// Mistakes of the file: all at once.
+// RUN: echo '{"version": 2, "functions": {"main": {"nest": [], "divisions": [{"operation": -1, "splits": [0]}], "nests": [{"first": 3, "last": 1, "loops": [{"dim": "row", "tiles": 2}]}]}}}' > %t.wrong.json
+// RUN: not spyre-compile %s -O2 -o %t.out --plan=%t.wrong.json 2>&1 | FileCheck %s --check-prefix=WRONG
+// WRONG-DAG: schedule.version: this compiler reads version 1
+// WRONG-DAG: main.nest: unknown field; known are divisions kind names nests values
+// WRONG-DAG: main.divisions[0].operation: a whole number from 0 on is wanted
+// WRONG-DAG: main.divisions[0].splits[0]: a whole number from 1 on is wanted
+// WRONG-DAG: main.nests[0].last: comes before first
+// WRONG-DAG: main.nests[0].loops[0].dim: no argument has a dim 'row' in names
+// RUN: echo '{' > %t.none.json && not spyre-compile %s -o %t.out --plan=%t.none.json 2>&1 | FileCheck %s --check-prefix=NOJSON
+// NOJSON: the plan is not JSON
+// RUN: not spyre-compile %s -o %t.out --plan=%t.nowhere.json 2>&1 | FileCheck %s --check-prefix=NOWHERE
+// NOWHERE: cannot read the plan
+
+// What the program cannot obey.
+// RUN: echo '{"version": 1, "functions": {"main": {"nests": [{"first": 0, "last": 1, "loops": [{"operation": 0, "dim": 0, "tiles": 3}]}]}}}' > %t.tiles.json
+// RUN: not spyre-compile %s -O2 -o %t.out --plan=%t.tiles.json 2>&1 | FileCheck %s --check-prefix=TILES
+// TILES: schedule.mlir:{{[0-9]+}}:{{[0-9]+}}: error: the schedule cannot be obeyed: nests[0].loops[0].tiles: the dim can be cut into 2, 4, 8,
+// RUN: echo '{"version": 1, "functions": {"main": {"nests": [{"first": 0, "last": 9, "loops": []}]}}}' > %t.last.json
+// RUN: not spyre-compile %s -O2 -o %t.out --plan=%t.last.json 2>&1 | FileCheck %s --check-prefix=LAST
+// LAST: nests[0].last: there are 2 operations
+// RUN: echo '{"version": 1, "functions": {"main": {"divisions": [{"operation": 0, "splits": [3, 1]}, {"operation": 1, "opfunc": "mul", "splits": [1, 1]}, {"operation": 5, "splits": [1, 1]}]}}}' > %t.division.json
+// RUN: not spyre-compile %s -O2 -o %t.out --plan=%t.division.json 2>&1 | FileCheck %s --check-prefix=DIVISION
+// DIVISION-DAG: divisions[0].splits: dim 0
+// DIVISION-DAG: divisions[1].opfunc: operation 1 is add
+// DIVISION-DAG: divisions[2].operation: there are 2 operations
+// RUN: echo '{"version": 1, "functions": {"main": {"kind": "untiled", "divisions": [{"operation": 0, "splits": [32, 1]}, {"operation": 1, "splits": [1, 2]}], "values": [{"result_of": 0, "space": "lx"}]}}}' > %t.lx.json
+// RUN: not spyre-compile %s -O2 -o %t.out --plan=%t.lx.json 2>&1 | FileCheck %s --check-prefix=LX
+// LX: the schedule cannot be obeyed: values: the result has to be in LX: core 0 reads another part than it writes, in spyre.add
+// RUN: echo '{"version": 1, "functions": {"other": {}}}' > %t.other.json
+// RUN: not spyre-compile %s -O2 -o %t.out --plan=%t.other.json 2>&1 | FileCheck %s --check-prefix=OTHER
+// OTHER: the plan has a function 'other'; the program has main
+// RUN: echo '{"version": 1, "functions": {"main": {"kind": "tiled"}}}' > %t.kind.json
+// RUN: not spyre-compile %s -O1 -o %t.out --plan=%t.kind.json 2>&1 | FileCheck %s --check-prefix=KIND
+// KIND: a plan of kind tiled needs -O2 or -O3
+// RUN: echo '{"version": 1, "functions": {"main": {"nests": [{"first": 0, "last": 1, "cores": [{"operation": 0, "dim": 0, "slices": 33}]}]}}}' > %t.cores.json
+// RUN: not spyre-compile %s -O2 -o %t.out --plan=%t.cores.json 2>&1 | FileCheck %s --check-prefix=CORES
+// CORES: nests[0].cores[0].slices: a tile has 8192 along the dim, in units of 1: slices have to be equal
+// RUN: sed 's|) -> !x {|) -> !x attributes {spyre.schedule = 1} {|' %s > %t.badattr.mlir
+// RUN: not spyre-compile %t.badattr.mlir -O2 -o %t.out 2>&1 | FileCheck %s --check-prefix=ATTR
+// ATTR: attribute 'spyre.schedule' must be a dictionary
+
+!x = tensor<8192x128xf16>
+func.func @main(%x: !x) -> !x {
+  %0 = spyre.exp (d0 = 8192, d1 = 128) ins(%x[d0, d1]) -> [d0, d1] : !x -> !x
+  %1 = spyre.add (d0 = 8192, d1 = 128) ins(%0[d0, d1], %x[d0, d1]) -> [d0, d1] : !x, !x -> !x
+  return %1 : !x
+}

@@ -1,0 +1,95 @@
+//===- ScheduleTest.cpp - Schedules as JSON --------------------------------===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What is written is read back; every mistake is found in one reading, with its field.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/Planning/Schedule.h"
+
+#include <gtest/gtest.h>
+
+using namespace spyre::planning;
+
+namespace {
+
+std::vector<std::string> getMistakes(const std::string &text) {
+  auto read = readSchedules(text);
+  std::vector<std::string> mistakes;
+  if (auto *errors = std::get_if<std::vector<ScheduleError>>(&read))
+    for (const ScheduleError &error : *errors)
+      mistakes.push_back(error.field + ": " + error.message);
+  return mistakes;
+}
+
+/// A file with \p fields of function f.
+std::string makeFile(const std::string &fields) {
+  return R"({"version": 1, "functions": {"f": {)" + fields + "}}}";
+}
+
+TEST(ScheduleTest, IsReadAsItWasWritten) {
+  Schedule schedule;
+  schedule.kind = "carried";
+  schedule.names["in0"] = {"rows", "columns"};
+  schedule.divisions.push_back({3, "mul", {4, 8, 1}});
+  schedule.values.push_back({3, ScheduledSpace::LX});
+  ScheduledNest nest;
+  nest.first = 2;
+  nest.last = 5;
+  nest.loops = {{{2, 1, ""}, 16}, {{0, 0, "rows"}, 2}};
+  nest.cores = {{{4, 0, ""}, 32}};
+  nest.loadsFactors = true;
+  nest.copies = false;
+  nest.tiledInNs = 1500;
+  nest.untiledInNs = 3000;
+  ScheduledNest alone;
+  alone.first = alone.last = 7;
+  alone.isAlone = true;
+  schedule.nests = {nest, alone};
+  const std::string text = writeSchedules({{"f", schedule}, {"g", {}}});
+  auto read = readSchedules(text);
+  ASSERT_TRUE(std::holds_alternative<Schedules>(read)) << getMistakes(text).front();
+  EXPECT_EQ(writeSchedules(std::get<Schedules>(read)), text);
+  const Schedule &same = std::get<Schedules>(read).at("f");
+  ASSERT_EQ(same.nests->size(), 2u);
+  EXPECT_EQ((*same.nests)[0].loops->back().dim.name, "rows");
+  EXPECT_EQ((*same.nests)[0].loops->front().parts, 16);
+  EXPECT_EQ((*same.nests)[0].tiledInNs, 1500);
+  EXPECT_TRUE((*same.nests)[1].isAlone);
+  EXPECT_FALSE(std::get<Schedules>(read).at("g").nests);
+}
+
+TEST(ScheduleTest, NoNestsAreNotTheSameAsNothingSaid) {
+  auto read = readSchedules(makeFile(R"("nests": [])"));
+  ASSERT_TRUE(std::holds_alternative<Schedules>(read));
+  EXPECT_TRUE(std::get<Schedules>(read).at("f").nests);
+}
+
+TEST(ScheduleTest, MistakesHaveTheirFields) {
+  EXPECT_EQ(getMistakes("nothing"), (std::vector<std::string>{": is not JSON"}));
+  EXPECT_EQ(getMistakes("[]"), (std::vector<std::string>{"schedule: an object is wanted"}));
+  EXPECT_EQ(getMistakes("{}"),
+            (std::vector<std::string>{"schedule.version: is missing", "schedule.functions: is missing"}));
+  EXPECT_EQ(getMistakes(makeFile(R"("kind": "best", "values": [{"result_of": 1, "space": "sram"}])")),
+            (std::vector<std::string>{"f.kind: known kinds are untiled, tiled and carried",
+                                      "f.values[0].space: known spaces are lx and memory"}));
+  EXPECT_EQ(getMistakes(makeFile(R"("nests": [{"first": 0, "last": 3}, {"first": 3, "last": 4}])")),
+            (std::vector<std::string>{"f.nests[1].first: comes before the end of the nest before it"}));
+  EXPECT_EQ(getMistakes(makeFile(R"("nests": [{"first": 0, "last": 3, "alone": true}])")),
+            (std::vector<std::string>{"f.nests[0].alone: is for one operation without loops and cores"}));
+  EXPECT_EQ(getMistakes(makeFile(R"("kind": "untiled", "nests": [{"first": 0, "last": 3}])")),
+            (std::vector<std::string>{"f.nests: a plan of kind untiled has none"}));
+}
+
+TEST(ScheduleTest, NumbersAreBounded) {
+  for (const char *number : {"-1", "1e3", "99999999999", "\"2\"", "null", "18446744073709551615"})
+    EXPECT_EQ(getMistakes(makeFile(std::string(R"("nests": [{"first": )") + number + R"(, "last": 9}])")),
+              (std::vector<std::string>{"f.nests[0].first: a whole number from 0 on is wanted"}))
+        << number;
+}
+
+} // namespace
