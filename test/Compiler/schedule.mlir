@@ -55,8 +55,11 @@
 // DIVISION-DAG: divisions[1].opfunc: operation 1 is add
 // DIVISION-DAG: divisions[2].operation: there are 2 operations
 // RUN: echo '{"version": 1, "functions": {"main": {"kind": "untiled", "divisions": [{"operation": 0, "splits": [32, 1]}, {"operation": 1, "splits": [1, 2]}], "values": [{"result_of": 0, "space": "lx"}]}}}' > %t.lx.json
-// RUN: not spyre-compile %s -O2 -o %t.out --plan=%t.lx.json 2>&1 | FileCheck %s --check-prefix=LX
-// LX: the schedule cannot be obeyed: values: the result has to be in LX: core 0 reads another part than it writes, in spyre.add
+// RUN: not spyre-compile %s -O2 -o %t.out --plan=%t.lx.json 2>&1 | FileCheck %s --check-prefix=PARTS
+// PARTS: the schedule cannot be obeyed: values: the result has to be in LX: core 0 reads another part than it writes, in spyre.add
+// RUN: echo '{"version": 1, "functions": {"main": {"values": [{"result_of": 0, "space": "lx"}]}}}' > %t.lx0.json
+// RUN: not spyre-compile %s -O0 -o %t.out --plan=%t.lx0.json 2>&1 | FileCheck %s --check-prefix=NEVER
+// NEVER: the result has to be in LX: nothing is kept there at this level
 // RUN: echo '{"version": 1, "functions": {"other": {}}}' > %t.other.json
 // RUN: not spyre-compile %s -O2 -o %t.out --plan=%t.other.json 2>&1 | FileCheck %s --check-prefix=OTHER
 // OTHER: the plan has a function 'other'; the program has main
