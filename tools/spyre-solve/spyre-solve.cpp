@@ -102,7 +102,7 @@ int main(int argc, char **argv) {
     double value = 0;
     const char *end = it->second.data() + it->second.size();
     auto [stop, error] = std::from_chars(it->second.data(), end, value);
-    if (error != std::errc() || stop != end || !(value > 0 && value < 1e6))
+    if (error != std::errc() || stop != end || !(value >= 0 && value < 1e6))
       return fail("'--time-limit' wants seconds, not '" + it->second + "'", 2);
     arguments.timeLimitInSeconds = value;
   }

@@ -60,8 +60,8 @@ struct PackingOptions {
   bool mustKeepAll = false;
   /// Search steps; the search is deterministic as long as this is what ends it.
   int64_t nodeLimit = 200000;
-  /// Seconds; 0: none.
-  double timeLimitInSeconds = 0;
+  /// Seconds for the search; nothing: no limit, 0: no search, as FirstFit.
+  std::optional<double> timeLimitInSeconds;
 };
 
 struct PackingPlan {
