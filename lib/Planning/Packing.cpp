@@ -415,9 +415,11 @@ PackingPlan pack(const PackingProblem &problem, const PackingOptions &options) {
       // Where buffers may be left out, most of a long search is for which ones.
       int64_t nodes = options.mustKeepAll ? options.nodeLimit
                                           : std::min(options.nodeLimit / 2, kStepsToKeepAll);
-      if (placeAll(problem, members, problem.capacityInBytes, nodes, budget, addresses) ==
-          Feasibility::Feasible)
+      Feasibility result =
+          placeAll(problem, members, problem.capacityInBytes, nodes, budget, addresses);
+      if (result == Feasibility::Feasible)
         best.offer(problem, addresses);
+      isHopeless = result == Feasibility::Infeasible;
     }
     isProven = best.kept == all || (options.mustKeepAll && isHopeless);
   }

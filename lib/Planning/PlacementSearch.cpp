@@ -265,9 +265,7 @@ bool PlacementSearch::place(const Group &group, int64_t floor, int lastRank) {
   frame.conflicts.clear();
   frame.conflictEnd.clear();
   for (const Candidate &candidate : frame.candidates) {
-    if (candidate.failingSection >= 0) {
-      explainSection(group, candidate.failingSection, candidate.item);
-    } else {
+    if (candidate.failingSection < 0) {
       isPlaced = putDown(candidate, frame);
       if (isPlaced) {
         frame.rest.clear();
@@ -281,12 +279,12 @@ bool PlacementSearch::place(const Group &group, int64_t floor, int lastRank) {
       takeUp(candidate, frame);
       if (stopped)
         break;
+      if (holdsConflict(floor)) {
+        isExplainedHere = true;
+        break;
+      }
+      frame.conflicts.insert(frame.conflicts.end(), conflict.begin(), conflict.end());
     }
-    if (holdsConflict(floor)) {
-      isExplainedHere = true;
-      break;
-    }
-    frame.conflicts.insert(frame.conflicts.end(), conflict.begin(), conflict.end());
     frame.conflictEnd.push_back(frame.conflicts.size());
   }
   if (!isPlaced && !stopped && !isExplainedHere)
@@ -419,19 +417,6 @@ bool PlacementSearch::holdsConflict(int64_t floor) const {
   });
 }
 
-/// The items of \p section other than \p except have too little above the latter.
-void PlacementSearch::explainSection(const Group &group, int section, int except) {
-  conflict.clear();
-  int64_t sum = 0;
-  for (int i : group)
-    if (int64_t height = i == except ? 0 : getHeightIn(i, section)) {
-      conflict.push_back({i, 0});
-      sum += height;
-    }
-  for (Bound &bound : conflict)
-    bound.low = capacity - sum + 1;
-}
-
 /// The stack of \p section is too high: those above its last gap are to blame, as
 /// they would be from any address on that leaves them too little.
 void PlacementSearch::explainStack(int section) {
@@ -481,6 +466,14 @@ void PlacementSearch::explainNode(const Group &group, int64_t floor, int lastRan
     int index = candidateOf[conflict[k].item];
     if (index < 0)
       continue;
+    const Candidate &candidate = frame.candidates[index];
+    if (candidate.failingSection >= 0) {
+      // The others of that section have too little above it.
+      for (int i : group)
+        if (i != candidate.item && getHeightIn(i, candidate.failingSection) > 0)
+          add(i);
+      continue;
+    }
     size_t begin = index == 0 ? 0 : frame.conflictEnd[index - 1];
     for (size_t c = begin; c < frame.conflictEnd[index]; ++c)
       add(frame.conflicts[c].item);

@@ -99,7 +99,6 @@ private:
   void setOpen(int item, bool value);
   bool putDown(const Candidate &candidate, Frame &frame);
   void takeUp(const Candidate &candidate, const Frame &frame);
-  void explainSection(const Group &group, int section, int except);
   void explainStack(int section);
   void explainNode(const Group &group, int64_t floor, int lastRank, int lowestItem,
                    int64_t lowestTop, const Frame &frame);

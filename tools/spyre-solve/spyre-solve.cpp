@@ -37,6 +37,8 @@ const char *usage =
     "  divide  work division: {\"plans\": [...]} or one plan\n"
     "  pack    LX packing: {\"cases\": [...]} or one case; a CSV needs --capacity\n"
     "  pool    device-memory pool: a list of traces or one trace\n"
+    "The time limit is for each problem of pack and pool; with 0, the answer is what first\n"
+    "fit finds. Without a limit, the same input gives the same answer.\n"
     "\n"
     "example: spyre-solve pack --input A.csv --output out.csv --capacity 1048576\n";
 

@@ -70,7 +70,7 @@ struct PackingPlan {
   int64_t peakInBytes = 0; ///< highest end of a kept buffer
   /// Sum of size times uses of the kept buffers.
   int64_t keptByteUses = 0;
-  /// No plan keeps more (proven).
+  /// No plan keeps more; with mustKeepAll: all are kept, or no plan keeps all (proven).
   bool isOptimal = false;
   bool hitLimit = false;
 
