@@ -25,6 +25,9 @@ namespace {
 
 using Addresses = std::vector<std::optional<int64_t>>;
 
+/// What may be spent on a packing of all buffers where others are of use too.
+constexpr int64_t kStepsToKeepAll = 100000;
+
 bool areAliveTogether(const PackingBuffer &a, const PackingBuffer &b) {
   return a.begin < b.end && b.begin < a.end;
 }
@@ -409,10 +412,14 @@ PackingPlan pack(const PackingProblem &problem, const PackingOptions &options) {
       std::vector<size_t> members(problem.buffers.size());
       std::iota(members.begin(), members.end(), 0);
       Addresses addresses(problem.buffers.size());
-      int64_t nodes = options.mustKeepAll ? options.nodeLimit : options.nodeLimit / 2;
-      if (placeAll(problem, members, problem.capacityInBytes, nodes, budget, addresses) ==
-          Feasibility::Feasible)
+      // Where buffers may be left out, most of a long search is for which ones.
+      int64_t nodes = options.mustKeepAll ? options.nodeLimit
+                                          : std::min(options.nodeLimit / 2, kStepsToKeepAll);
+      Feasibility result =
+          placeAll(problem, members, problem.capacityInBytes, nodes, budget, addresses);
+      if (result == Feasibility::Feasible)
         best.offer(problem, addresses);
+      isHopeless = result == Feasibility::Infeasible;
     }
     isProven = best.kept == all || (options.mustKeepAll && isHopeless);
   }

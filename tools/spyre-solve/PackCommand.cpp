@@ -34,7 +34,7 @@ PackingOptions getOptions(const Arguments &arguments) {
   PackingOptions options;
   options.strategy = PackingStrategy::Search;
   options.timeLimitInSeconds = arguments.timeLimitInSeconds;
-  if (options.timeLimitInSeconds > 0) // then the clock ends it
+  if (options.timeLimitInSeconds) // then the clock ends it
     options.nodeLimit = int64_t(1) << 60;
   return options;
 }
@@ -125,7 +125,10 @@ Answer packCsv(const Arguments &arguments) {
   if (!plan.keepsAll()) {
     answer.isUnsolved = true;
     answer.error = "no packing within " + std::to_string(csv.problem.capacityInBytes) +
-                   " bytes found" + (plan.isOptimal ? " (there is none)" : "");
+                   " bytes found" +
+                   (plan.isOptimal  ? " (there is none)"
+                    : plan.hitLimit ? " (the search ended at its limit)"
+                                    : "");
     return answer;
   }
   answer.output = writeCsv(csv, [&](size_t i) { return *plan.addresses[i]; });

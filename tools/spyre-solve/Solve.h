@@ -26,7 +26,7 @@ struct Arguments {
   bool isCsv = false;
   std::optional<int64_t> capacityInBytes;
   bool usePublishedCost = false;
-  double timeLimitInSeconds = 0;
+  std::optional<double> timeLimitInSeconds; ///< 0: what first fit finds
 };
 
 struct Answer {

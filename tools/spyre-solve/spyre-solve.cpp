@@ -45,6 +45,9 @@ const char *usage =
     "  pool    device-memory pool: a list of traces or one trace\n"
     "  rates   prints the rates of a device as a rates file, to start one of your own from\n"
     "\n"
+    "The time limit is for each problem of pack and pool; with 0, the answer is what first\n"
+    "fit finds. Without a limit, the same input gives the same answer.\n"
+    "\n"
     "--device and --rates are for divide and rates: which device, and a rates file whose\n"
     "rates replace the device's.\n"
     "\n"
@@ -139,7 +142,7 @@ int main(int argc, char **argv) {
     double value = 0;
     const char *end = it->second.data() + it->second.size();
     auto [stop, error] = std::from_chars(it->second.data(), end, value);
-    if (error != std::errc() || stop != end || !(value > 0 && value < 1e6))
+    if (error != std::errc() || stop != end || !(value >= 0 && value < 1e6))
       return fail("'--time-limit' wants seconds, not '" + it->second + "'", 2);
     arguments.timeLimitInSeconds = value;
   }

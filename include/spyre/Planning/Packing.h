@@ -60,8 +60,8 @@ struct PackingOptions {
   bool mustKeepAll = false;
   /// Search steps; the search is deterministic as long as this is what ends it.
   int64_t nodeLimit = 200000;
-  /// Seconds; 0: none.
-  double timeLimitInSeconds = 0;
+  /// Seconds for the search; nothing: no limit, 0: no search, as FirstFit.
+  std::optional<double> timeLimitInSeconds;
 };
 
 struct PackingPlan {
@@ -70,7 +70,7 @@ struct PackingPlan {
   int64_t peakInBytes = 0; ///< highest end of a kept buffer
   /// Sum of size times uses of the kept buffers.
   int64_t keptByteUses = 0;
-  /// No plan keeps more (proven).
+  /// No plan keeps more; with mustKeepAll: all are kept, or no plan keeps all (proven).
   bool isOptimal = false;
   bool hitLimit = false;
 

@@ -178,6 +178,121 @@ TEST(PackingTest, SearchKeepsTheMost) {
   }
 }
 
+/// A packing that leaves nothing free, cut out of one rectangle of \p duration steps
+/// and \p height bytes: the buffers, without their addresses.
+void cutUp(std::mt19937 &random, int64_t begin, int64_t end, int64_t height, int numBuffers,
+           std::vector<PackingBuffer> &buffers) {
+  bool isCutInTime = random() % 2;
+  int64_t extent = isCutInTime ? end - begin : height;
+  if (numBuffers == 1 || extent < 2) {
+    buffers.push_back(makeBuffer(height, begin, end));
+    return;
+  }
+  int64_t cut = 1 + random() % (extent - 1);
+  int first = 1 + random() % (numBuffers - 1);
+  if (isCutInTime) {
+    cutUp(random, begin, begin + cut, height, first, buffers);
+    cutUp(random, begin + cut, end, height, numBuffers - first, buffers);
+  } else {
+    cutUp(random, begin, end, cut, first, buffers);
+    cutUp(random, begin, end, height - cut, numBuffers - first, buffers);
+  }
+}
+
+/// True if all buffers can be placed, by trying all addresses in turn.
+bool canKeepAll(const PackingProblem &problem, Addresses &addresses, size_t next = 0) {
+  if (next == addresses.size())
+    return true;
+  for (int64_t a = 0; a + problem.buffers[next].sizeInBytes <= problem.capacityInBytes;
+       a += problem.alignmentInBytes) {
+    addresses[next] = a;
+    if (verify(problem, addresses).empty() && canKeepAll(problem, addresses, next + 1))
+      return true;
+  }
+  addresses[next].reset();
+  return false;
+}
+
+PackingOptions getSearchForAll() {
+  PackingOptions options = getSearch();
+  options.mustKeepAll = true;
+  return options;
+}
+
+TEST(PackingTest, FillsMemoryWithoutAGap) {
+  std::mt19937 random(41);
+  int numSearched = 0;
+  for (int round = 0; round < 40; ++round) {
+    PackingProblem problem;
+    problem.capacityInBytes = 1 << 20;
+    cutUp(random, 0, 1000, problem.capacityInBytes, 60, problem.buffers);
+    std::shuffle(problem.buffers.begin(), problem.buffers.end(), random);
+    PackingPlan plan = pack(problem, getSearchForAll());
+    EXPECT_TRUE(plan.keepsAll()) << "round " << round;
+    EXPECT_TRUE(verify(problem, plan.addresses).empty());
+    EXPECT_EQ(plan.addresses, pack(problem, getSearchForAll()).addresses);
+    numSearched += !pack(problem).keepsAll();
+  }
+  EXPECT_GT(numSearched, 10);
+}
+
+TEST(PackingTest, ProvesWhatCannotBePlaced) {
+  std::mt19937 random(43);
+  int numImpossible = 0;
+  for (int round = 0; round < 150; ++round) {
+    // What alignment takes is not part of the load.
+    PackingProblem problem;
+    problem.alignmentInBytes = 2;
+    for (int i = 0; i < 7; ++i) {
+      int64_t begin = random() % 6;
+      problem.buffers.push_back(makeBuffer(1 + random() % 5, begin, begin + 1 + random() % 4));
+    }
+    problem.capacityInBytes = getPeakLoad(problem) + random() % 2;
+    Addresses addresses(problem.buffers.size());
+    bool isPossible = canKeepAll(problem, addresses);
+    PackingPlan plan = pack(problem, getSearchForAll());
+    EXPECT_EQ(plan.keepsAll(), isPossible) << "round " << round;
+    EXPECT_TRUE(plan.isOptimal) << "round " << round;
+    numImpossible += !isPossible;
+  }
+  EXPECT_GT(numImpossible, 20);
+}
+
+TEST(PackingTest, NoTimeIsFirstFit) {
+  std::mt19937 random(47);
+  PackingProblem problem;
+  problem.capacityInBytes = 1000;
+  PackingPlan fast;
+  for (int round = 0; round < 100 && fast.keepsAll(); ++round) {
+    problem.buffers.clear();
+    cutUp(random, 0, 1000, problem.capacityInBytes, 60, problem.buffers);
+    fast = pack(problem);
+  }
+  ASSERT_FALSE(fast.keepsAll());
+  PackingOptions options = getSearch();
+  options.timeLimitInSeconds = 0;
+  PackingPlan searched = pack(problem, options);
+  EXPECT_EQ(searched.addresses, fast.addresses);
+  EXPECT_TRUE(searched.hitLimit);
+  EXPECT_FALSE(searched.isOptimal);
+  auto pool = solvePool(problem, options);
+  ASSERT_TRUE(std::holds_alternative<PackingError>(pool));
+  problem.capacityInBytes = 0;
+  EXPECT_TRUE(std::holds_alternative<PoolPlan>(solvePool(problem, options)));
+}
+
+TEST(PackingTest, BuffersWithoutBytesAreNoMatter) {
+  std::mt19937 random(53);
+  PackingProblem problem;
+  problem.capacityInBytes = 1000;
+  cutUp(random, 0, 1000, problem.capacityInBytes, 40, problem.buffers);
+  for (int64_t step = 0; step < 1000; step += 100)
+    problem.buffers.push_back(makeBuffer(0, step, step + 150));
+  PackingPlan plan = pack(problem, getSearchForAll());
+  EXPECT_TRUE(plan.keepsAll());
+  EXPECT_TRUE(verify(problem, plan.addresses).empty());
+}
+
 TEST(PackingTest, LargeRandomProblemsAreValidAndRepeatable) {
   std::mt19937 random(23);
   for (int round = 0; round < 8; ++round) {
