@@ -49,8 +49,10 @@ void Run::add(unsigned number) {
           ++numSeparated;
         }
         isTaken[node] = true;
-        if (operand.isWrite)
-          inResult[*dim] = true;
+        // Also the dims within a part of the outermost: they are no sums.
+        for (const layout::Digit &digit : expr.digits)
+          if (operand.isWrite)
+            inResult[digit.input] = true;
       } else if (!isUnit(expr, value.shape[r])) {
         isMixed[node] = true;
         touchesAll[place] = false;
