@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "benchmarks")]
 
+from attention import sdpa  # noqa: E402
 from lib.built import run as finish  # noqa: E402
 from lib.built import tool  # noqa: E402
 from lib.formats import round_to_dl16  # noqa: E402
@@ -126,3 +127,21 @@ def test_carried_attention(tmp_path, case):
     assert error < 0.03, error
     # Sums in f32: no further from the truth than the plan that rounds each to 16 bits.
     assert error < 1.25 * np.abs(whole - want)[rows].max() / scale + 2**-10
+
+
+@pytest.mark.parametrize("kind", ["untiled", "tiled", "carried"])
+@pytest.mark.parametrize("offset", [0, 8])
+def test_keys_far_from_zero(tmp_path, kind, offset):
+    """PyTorch's attention keeps scores in f32: what all of many keys share costs none of their fraction."""
+    heads, key_heads, rows, keys = 4, 2, 48, 4096
+    rng = np.random.default_rng(offset)
+    q = rng.standard_normal((1, heads, rows, WIDTH)).astype(np.float16)
+    k = rng.standard_normal((1, key_heads, keys, WIDTH)) + offset * rng.standard_normal((1, key_heads, 1, WIDTH))
+    k, v = k.astype(np.float16), rng.standard_normal((1, key_heads, keys, WIDTH)).astype(np.float16)
+    np.savez(tmp_path / "in.npz", in0=q, in1=k, in2=v)
+    program = tmp_path / "attention.mlir"
+    program.write_text(sdpa(rows, keys, heads, key_heads, WIDTH))
+    got, _ = run_program(program, tmp_path / "in.npz", "--plan-kind", kind)
+    want = expected(q[0].astype(np.float64) * WIDTH**-0.5, k[0], v[0], None, heads // key_heads)
+    scale = np.sqrt(np.mean(want**2))
+    assert np.abs(got[0] - want).max() / scale < 0.03

@@ -171,7 +171,18 @@ Value mlir::spyre::buildReduction(OpBuilder &b, Location loc, OpFunc opFunc, Val
 //===----------------------------------------------------------------------===//
 
 Value mlir::spyre::buildCentred(OpBuilder &b, Location loc, Value x, int64_t dim) {
-  Value mean = buildReduction(b, loc, OpFunc::Mean, x, {dim}, /*keepDims=*/true);
+  // So many, spread over all, tell where the middle is: all of many would be read once more.
+  constexpr int64_t kEnough = 256, kMany = 8 * kEnough;
+  Value some = x;
+  SmallVector<int64_t> shape(getShape(x));
+  if (shape[dim] > kMany) {
+    AffineMap map = b.getMultiDimIdentityMap(shape.size());
+    SmallVector<AffineExpr> places(map.getResults());
+    places[dim] = places[dim] * (shape[dim] / kEnough);
+    shape[dim] = kEnough;
+    some = buildView(b, loc, x, AffineMap::get(shape.size(), 0, places, b.getContext()), shape);
+  }
+  Value mean = buildReduction(b, loc, OpFunc::Mean, some, {dim}, /*keepDims=*/true);
   return buildPointwise(b, loc, OpFunc::Sub, {x, mean}, getTensorType(x));
 }
 

@@ -151,7 +151,10 @@ struct CentreKeysPass : mlir::spyre::impl::SpyreCentreKeysBase<CentreKeysPass> {
         return;
       OpBuilder b(product);
       Location loc = product.getLoc();
+      // The middle before all that is done with queries: what runs tile by tile begins behind it.
+      b.setInsertionPointAfterValue(keys->root);
       Value centred = buildCentred(b, loc, keys->root, keys->dim);
+      b.setInsertionPoint(product);
       IRMapping mapping;
       mapping.map(keys->root, centred);
       for (Operation *op : keys->path)

@@ -152,7 +152,8 @@ def SpyreCentreKeys : Pass<"spyre-centre-keys", "::mlir::func::FuncOp"> {
     all scores of a row move by the same amount, and q k - q c is the same for every
     key k. Where a program computes scores in f32 that only a softmax over the keys
     reads (through scaling, views, masks and comparisons with -inf), the keys are
-    centred: c is their mean. The device holds scores at 16 bits, so what is far from 0
+    centred: c is their mean, of more than 2,048 keys that of 256 spread over them (any
+    vector will do, and all keys would have to be read once more). The device holds scores at 16 bits, so what is far from 0
     would lose the fraction that decides between keys. A 16-bit program's own scores
     have lost it already; they are left alone.
 
