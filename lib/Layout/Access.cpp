@@ -172,8 +172,7 @@ bool Access::isBox(const std::vector<int64_t> &shape) const {
       used[digit.input] = true;
       reach *= map.extents[digit.input];
     }
-    if (expr.constant < 0 || expr.constant + reach > shape[i] ||
-        (expr.digits.empty() && shape[i] > 1))
+    if (expr.constant < 0 || expr.constant + reach > shape[i])
       return false;
   }
   return true;

@@ -74,6 +74,7 @@ const std::pair<Splits, double> &Facts::getOwnDivision(unsigned number) const {
   division.maxCores = std::min(division.maxCores, problem.numCores);
   DivisionOptions options;
   options.cost = *op.cost;
+  options.exhaustive = op.macs > 0;
   auto plan = divide(division, options);
   if (auto *found = std::get_if<DivisionPlan>(&plan)) {
     const double ns = (*op.cost)(division, found->splits);
@@ -319,6 +320,24 @@ double draw(uint64_t seed, std::initializer_list<uint64_t> parts) {
   return double(state >> 11) / double(uint64_t(1) << 53);
 }
 
+bool Run::canSplit(unsigned number, size_t operand, unsigned dim, const Candidate &candidate,
+                   int64_t numSlices) const {
+  const DivisionOperand &memory = facts.problem.ops[number].division->operands[operand];
+  int64_t part = Facts::getExtents(facts.problem.ops[number])[dim] / numSlices;
+  for (const Loop &loop : candidate.loops)
+    if (loop.tiled->cutDims[number - first] == dim)
+      part /= loop.numTrips;
+  for (size_t i = 0; i < memory.deviceSizes.size(); ++i)
+    for (const layout::Digit &digit : memory.deviceCoordinates.results[i].digits) {
+      if (digit.input != dim || digit.modulus != 0)
+        continue;
+      const int64_t step = part * digit.coefficient / digit.divisor;
+      if (part * digit.coefficient % digit.divisor || step == 0 || memory.deviceSizes[i] % step)
+        return false;
+    }
+  return true;
+}
+
 double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit) {
   allFit = false;
   nest = {};
@@ -377,6 +396,12 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit) {
       slices |= copied[places[operand.value]];
     if (slices && described.units.size() + std::popcount(slices) > kMostDims)
       return kIllegal;
+    for (size_t i = 0; i < candidate.cores.size(); ++i)
+      if (slices >> i & 1 && op.shareDims[i])
+        for (size_t k = 0; k < described.operands.size(); ++k)
+          if (!isKept[places[described.operands[k].value]] &&
+              !canSplit(number, k, *op.shareDims[i], candidate, candidate.cores[i].numSlices))
+            return kIllegal;
     if (!op.copied) {
       const int64_t cores = op.splits.empty() ? 1 : getNumCores(op.splits);
       if (candidate.copies && cores > 1 && cores * 2 < getNumCores(described.splits))

@@ -49,10 +49,12 @@ void Run::add(unsigned number) {
           ++numSeparated;
         }
         isTaken[node] = true;
-        // Also the dims within a part of the outermost: they are no sums.
+        if (operand.isWrite)
+          inResult[*dim] = true;
+        // Dims within a part of the outermost are no sums, but nothing is cut along them.
         for (const layout::Digit &digit : expr.digits)
-          if (operand.isWrite)
-            inResult[digit.input] = true;
+          if (operand.isWrite && digit.input != *dim)
+            isInner[facts.opNodes[number] + digit.input] = true;
       } else if (!isUnit(expr, value.shape[r])) {
         isMixed[node] = true;
         touchesAll[place] = false;
@@ -63,7 +65,7 @@ void Run::add(unsigned number) {
                         [&](const layout::Digit &digit) {
                           return digit.divisor == 1 && digit.modulus == 0 && digit.coefficient == 1;
                         }) &&
-            expr.digits.size() == 1;
+            expr.digits.size() <= 1;
         touchesBoxes[place] = touchesBoxes[place] && isBox;
         // Every point writes an element of its own: tiles write apart from each other.
         for (const layout::Digit &digit : expr.digits)
@@ -73,7 +75,7 @@ void Run::add(unsigned number) {
     }
   }
   for (unsigned d = 0; d < extents.size(); ++d)
-    isReduced[facts.opNodes[number] + d] = !inResult[d];
+    isReduced[facts.opNodes[number] + d] = !inResult[d] && !isInner[facts.opNodes[number] + d];
 }
 
 const Run::Class &Run::getClass(Node root) {
@@ -84,20 +86,23 @@ const Run::Class &Run::getClass(Node root) {
   std::vector<std::pair<int64_t, int64_t>> dims; // extents and units
   for (unsigned op = first; op <= last; ++op) {
     std::optional<unsigned> found;
-    bool isReducedHere = false, areSeveral = false;
+    bool isReducedHere = false, areSeveral = false, isInnerHere = false;
     const Node begin = facts.opNodes[op];
     for (unsigned d = 0; d < Facts::getExtents(facts.problem.ops[op]).size(); ++d)
       if (find(begin + d) == root) {
         areSeveral |= found.has_value();
         isReducedHere |= areSeveral || isReduced[begin + d];
+        isInnerHere |= isInner[begin + d];
         found = d;
       }
     made.isReduced.push_back(isReducedHere);
     // A contraction's partial sums go around the ring, in an order of cores of its own.
-    const bool isOnlyReduced = isReducedHere && !areSeveral && facts.problem.ops[op].macs == 0;
+    const bool isOnlyReduced =
+        isReducedHere && !areSeveral && !isInnerHere && facts.problem.ops[op].macs == 0;
     made.reducedDims.push_back(isOnlyReduced ? found : std::nullopt);
-    made.dims.push_back(isReducedHere ? std::nullopt : found);
-    const bool isCut = found && !areSeveral && (!isReducedHere || facts.problem.ops[op].carried);
+    made.dims.push_back(isReducedHere || isInnerHere ? std::nullopt : found);
+    const bool isCut = found && !areSeveral && !isInnerHere &&
+                       (!isReducedHere || facts.problem.ops[op].carried);
     made.cutDims.push_back(isCut ? found : std::nullopt);
     if (!getSharedDim(made, op - first) && !isCut)
       continue;

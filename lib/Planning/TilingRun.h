@@ -243,7 +243,7 @@ public:
   /// Else what is only read keeps them apart: queries and keys that are made of the same rows.
   Run(const Facts &facts, unsigned first, bool joinsReads)
       : facts(facts), joinsReads(joinsReads), first(first), last(first), parent(facts.numNodes),
-        isMixed(facts.numNodes), isReduced(facts.numNodes), isTaken(facts.numNodes),
+        isMixed(facts.numNodes), isReduced(facts.numNodes), isInner(facts.numNodes), isTaken(facts.numNodes),
         places(facts.problem.values.size(), kNone) {
     std::iota(parent.begin(), parent.end(), 0);
     add(first);
@@ -364,6 +364,10 @@ private:
   /// What no plan of \p candidate falls below: its operations with all operands in the
   /// scratchpads. Infinite if it is not legal, or too few cores would work.
   double getLeastOf(const Candidate &candidate);
+  /// Whether \p dim of operation \p op can be two dims, the \p numSlices slices and what is in
+  /// one, where an operand lies in device memory: memory goes on in whole steps of slices.
+  bool canSplit(unsigned op, size_t operand, unsigned dim, const Candidate &candidate,
+                int64_t numSlices) const;
   /// Depths, dims and work slices of the operations.
   /// False if an operation would have to stand both in a loop and behind it.
   bool placeOps(const Candidate &candidate, Nest &nest);
@@ -424,6 +428,7 @@ private:
   std::vector<Node> parent;
   std::vector<bool> isMixed;          ///< of values: read or written by other coordinates, too
   std::vector<bool> isReduced;        ///< of operations: not a dim of the result
+  std::vector<bool> isInner;          ///< of operations: within another dim of the result
   std::vector<bool> isTaken;          ///< of values: an operation has the dim
   std::vector<unsigned> values;       ///< that the run uses, in order of first use
   std::vector<std::vector<Use>> uses; ///< of each of `values`

@@ -315,6 +315,41 @@ static std::vector<Nest> chooseGreedily(const tiling::Facts &facts) {
   return nests;
 }
 
+/// Operation \p number by itself, divided for device memory.
+static Nest makeAlone(const tiling::Facts &facts, unsigned number) {
+  const TilingOp &op = facts.problem.ops[number];
+  const auto &[splits, ns] = facts.getOwnDivision(number);
+  Nest nest;
+  nest.first = nest.last = number;
+  nest.ops.emplace_back();
+  nest.ops.back().isApart = true;
+  nest.ops.back().splits = splits;
+  nest.untiledInNs = facts.getCostInNs(number, {}, op.splits, 0, /*reachesAll=*/false);
+  nest.tiledInNs = ns;
+  return nest;
+}
+
+/// A product with a division of its own, if that is worth what leaves the scratchpads with it.
+static std::optional<Nest> findAlone(const tiling::Facts &facts, unsigned number) {
+  const TilingOp &op = facts.problem.ops[number];
+  if (op.macs == 0 || op.isFixed || op.carried || !op.division ||
+      facts.getNumImpossible(number, number) > 0)
+    return std::nullopt;
+  Nest nest = makeAlone(facts, number);
+  if (nest.ops.front().splits.empty())
+    return std::nullopt;
+  nest.untiledInNs = facts.getUntiledInNs(number, number);
+  for (unsigned i = 0; i < op.operands.size(); ++i) {
+    const unsigned value = op.operands[i].value;
+    nest.tiledInNs += facts.getTrafficInNs(facts.getBytes({number, i}));
+    if (facts.isResident[value])
+      nest.tiledInNs += double(facts.numUses[value] - 1) *
+                        double(facts.problem.values[value].sizeInBytes) /
+                        facts.problem.memoryInBytesPerNs;
+  }
+  return nest.tiledInNs < kWorthwhile * nest.untiledInNs ? std::optional(nest) : std::nullopt;
+}
+
 /// The nests of operations \p begin .. \p end - 1 that save most together.
 static std::vector<Nest> chooseBest(const tiling::Facts &facts, unsigned begin, unsigned end) {
   std::vector<tiling::Saving> saved(end - begin + 1); // from each operation on
@@ -327,6 +362,11 @@ static std::vector<Nest> chooseBest(const tiling::Facts &facts, unsigned begin, 
     nest = search.find(first, end, mine);
     if (nest)
       mine = getSaving(*nest) + saved[nest->last + 1 - begin];
+    if (std::optional<Nest> alone = findAlone(facts, first);
+        alone && (getSaving(*alone) + saved[first + 1 - begin]).isMoreThan(mine)) {
+      mine = getSaving(*alone) + saved[first + 1 - begin];
+      nest = std::move(alone);
+    }
   }
   std::vector<Nest> nests;
   for (unsigned first = begin; first < end;) {
@@ -349,7 +389,7 @@ static std::vector<Nest> chooseNests(const tiling::Facts &facts) {
   auto isSettled = [&](const Nest &nest) {
     return nest.numTrips.size() == 2 || nest.numImpossible > 0 ||
            nest.last - nest.first >= tiling::kMostOfTwoLoops ||
-           nest.untiledInNs - nest.tiledInNs > kShareOfSettled * all;
+           (!nest.numTrips.empty() && nest.untiledInNs - nest.tiledInNs > kShareOfSettled * all);
   };
   unsigned begin = 0;
   auto fill = [&](unsigned end, auto firstWithin, auto lastWithin) {
@@ -404,20 +444,6 @@ static std::vector<unsigned> findLost(const tiling::Facts &facts, const std::vec
     if (isExpected[value] && numStaying[value] < facts.numUses[value])
       lost.push_back(value);
   return lost;
-}
-
-/// Operation \p number by itself, divided for device memory.
-static Nest makeAlone(const tiling::Facts &facts, unsigned number) {
-  const TilingOp &op = facts.problem.ops[number];
-  const auto &[splits, ns] = facts.getOwnDivision(number);
-  Nest nest;
-  nest.first = nest.last = number;
-  nest.ops.emplace_back();
-  nest.ops.back().isApart = true;
-  nest.ops.back().splits = splits;
-  nest.untiledInNs = facts.getCostInNs(number, {}, op.splits, 0, /*reachesAll=*/false);
-  nest.tiledInNs = ns;
-  return nest;
 }
 
 /// Operations outside of \p nests were divided for values in the scratchpads that \p nests have

@@ -292,22 +292,27 @@ static std::optional<SmallVector<DeviceOpInterface>> getAllWriters(DeviceOpInter
 
 /// True if no other operation writes the lanes between the end of what \p op writes and
 /// the end of the stick.
-static bool ownsItsLastStick(DeviceOpInterface op, ArrayRef<int64_t> ranges) {
+static bool ownsItsLastStick(DeviceOpInterface op) {
   std::optional<SmallVector<DeviceOpInterface>> writers = getAllWriters(op);
   LayoutAttr layout = getLayout(op.getDestination());
   int64_t stickDim = getStickDim(layout),
           elements = ::spyre::getElementsPerStick(layout.getFormat());
-  if (!writers || ranges.size() != op.getNumDims()) // loops move the end
+  if (!writers)
     return false;
-  // Where a writer starts and ends, in elements.
+  // Where a writer starts and ends, in elements; nothing where loops move the end.
   auto spanOf = [&](DeviceOpInterface writer) -> std::optional<std::pair<int64_t, int64_t>> {
-    if (!writer.getLoopVariables().empty())
+    std::optional<SmallVector<int64_t>> tripCounts = getTripCounts(writer);
+    if (!tripCounts)
       return std::nullopt;
-    FailureOr<::spyre::layout::IndexMap> map =
-        toIndexMap(writer.getOutputMap(), writer.getExtents());
-    if (failed(map))
+    SmallVector<int64_t> ranges(writer.getExtents());
+    ranges.append(*tripCounts);
+    FailureOr<::spyre::layout::IndexMap> map = toIndexMap(writer.getOutputMap(), ranges);
+    if (failed(map) ||
+        llvm::any_of(map->results[stickDim].digits, [&](const ::spyre::layout::Digit &digit) {
+          return digit.input >= writer.getNumDims();
+        }))
       return std::nullopt;
-    auto [low, high] = getRange(map->results[stickDim], writer.getExtents());
+    auto [low, high] = getRange(map->results[stickDim], ranges);
     return std::pair<int64_t, int64_t>(low, high + 1);
   };
   auto own = spanOf(op);
@@ -355,7 +360,7 @@ StickAccess mlir::spyre::checkSticks(DeviceOpInterface op) {
   const StickAccess &output = accesses.back();
   if (!endsOnStick(op.getDestination(), getLayout(op.getDestination()), op.getOutputMap(), output,
                    ranges) &&
-      !ownsItsLastStick(op, ranges))
+      !ownsItsLastStick(op))
     return fail("the output region ends inside a stick before the tensor's end; the lanes beyond "
                 "it would be overwritten");
   if (std::string why = checkAlignment(op, ranges); !why.empty())
