@@ -43,9 +43,8 @@ std::optional<Run::Sharing> Run::findSharing(const Candidate &candidate, const N
         sharing.sliced |= bit;
       } else {
         // The result of a reduced dim, too: which core has the whole sum is not public.
-        if (!candidate.copies || share.shared->isInValue[place] ||
-            facts.problem.values[values[place]].shape.empty() || // a number
-            !readsCopies(share, use) || facts.problem.ops[use.op].operands[use.operand].isWrite)
+        if (!candidate.copies || share.shared->isInValue[place] || !readsCopies(share, use) ||
+            facts.problem.ops[use.op].operands[use.operand].isWrite)
           return std::nullopt;
         sharing.copied |= bit;
       }
@@ -57,6 +56,9 @@ std::optional<Run::Sharing> Run::findSharing(const Candidate &candidate, const N
       isReversed = isReversedHere;
     }
   }
+  // Copies of a number would be elements of one stick.
+  if (sharing.copied && facts.problem.values[values[place]].shape.empty())
+    return std::nullopt;
   if ((sharing.sliced & sharing.copied) | (leftOut & (sharing.sliced | sharing.copied)))
     return std::nullopt;
   // Copies are counted in the order of the shares.

@@ -101,8 +101,8 @@ const Run::Class &Run::getClass(Node root) {
         isReducedHere && !areSeveral && !isInnerHere && facts.problem.ops[op].macs == 0;
     made.reducedDims.push_back(isOnlyReduced ? found : std::nullopt);
     made.dims.push_back(isReducedHere || isInnerHere ? std::nullopt : found);
-    const bool isCut = found && !areSeveral && !isInnerHere &&
-                       (!isReducedHere || facts.problem.ops[op].carried);
+    const bool isCut =
+        found && !areSeveral && !isInnerHere && (!isReducedHere || facts.problem.ops[op].carried);
     made.cutDims.push_back(isCut ? found : std::nullopt);
     if (!getSharedDim(made, op - first) && !isCut)
       continue;

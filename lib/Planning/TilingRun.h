@@ -243,8 +243,8 @@ public:
   /// Else what is only read keeps them apart: queries and keys that are made of the same rows.
   Run(const Facts &facts, unsigned first, bool joinsReads)
       : facts(facts), joinsReads(joinsReads), first(first), last(first), parent(facts.numNodes),
-        isMixed(facts.numNodes), isReduced(facts.numNodes), isInner(facts.numNodes), isTaken(facts.numNodes),
-        places(facts.problem.values.size(), kNone) {
+        isMixed(facts.numNodes), isReduced(facts.numNodes), isInner(facts.numNodes),
+        isTaken(facts.numNodes), places(facts.problem.values.size(), kNone) {
     std::iota(parent.begin(), parent.end(), 0);
     add(first);
   }

@@ -72,23 +72,27 @@ TEST(ScheduleTest, NoNestsAreNotTheSameAsNothingSaid) {
 TEST(ScheduleTest, MistakesHaveTheirFields) {
   EXPECT_EQ(getMistakes("nothing"), (std::vector<std::string>{": is not JSON"}));
   EXPECT_EQ(getMistakes("[]"), (std::vector<std::string>{"schedule: an object is wanted"}));
-  EXPECT_EQ(getMistakes("{}"),
-            (std::vector<std::string>{"schedule.version: is missing", "schedule.functions: is missing"}));
-  EXPECT_EQ(getMistakes(makeFile(R"("kind": "best", "values": [{"result_of": 1, "space": "sram"}])")),
-            (std::vector<std::string>{"f.kind: known kinds are untiled, tiled and carried",
-                                      "f.values[0].space: known spaces are lx and memory"}));
-  EXPECT_EQ(getMistakes(makeFile(R"("nests": [{"first": 0, "last": 3}, {"first": 3, "last": 4}])")),
-            (std::vector<std::string>{"f.nests[1].first: comes before the end of the nest before it"}));
-  EXPECT_EQ(getMistakes(makeFile(R"("nests": [{"first": 0, "last": 3, "alone": true}])")),
-            (std::vector<std::string>{"f.nests[0].alone: is for one operation without loops and cores"}));
+  EXPECT_EQ(getMistakes("{}"), (std::vector<std::string>{"schedule.version: is missing",
+                                                         "schedule.functions: is missing"}));
+  EXPECT_EQ(
+      getMistakes(makeFile(R"("kind": "best", "values": [{"result_of": 1, "space": "sram"}])")),
+      (std::vector<std::string>{"f.kind: known kinds are untiled, tiled and carried",
+                                "f.values[0].space: known spaces are lx and memory"}));
+  EXPECT_EQ(
+      getMistakes(makeFile(R"("nests": [{"first": 0, "last": 3}, {"first": 3, "last": 4}])")),
+      (std::vector<std::string>{"f.nests[1].first: comes before the end of the nest before it"}));
+  EXPECT_EQ(
+      getMistakes(makeFile(R"("nests": [{"first": 0, "last": 3, "alone": true}])")),
+      (std::vector<std::string>{"f.nests[0].alone: is for one operation without loops and cores"}));
   EXPECT_EQ(getMistakes(makeFile(R"("kind": "untiled", "nests": [{"first": 0, "last": 3}])")),
             (std::vector<std::string>{"f.nests: a plan of kind untiled has none"}));
 }
 
 TEST(ScheduleTest, NumbersAreBounded) {
   for (const char *number : {"-1", "1e3", "99999999999", "\"2\"", "null", "18446744073709551615"})
-    EXPECT_EQ(getMistakes(makeFile(std::string(R"("nests": [{"first": )") + number + R"(, "last": 9}])")),
-              (std::vector<std::string>{"f.nests[0].first: a whole number from 0 on is wanted"}))
+    EXPECT_EQ(
+        getMistakes(makeFile(std::string(R"("nests": [{"first": )") + number + R"(, "last": 9}])")),
+        (std::vector<std::string>{"f.nests[0].first: a whole number from 0 on is wanted"}))
         << number;
 }
 

@@ -115,7 +115,7 @@ func.func @padded_in_lx(%x: !h, %o: !h) {
 !h = !spyre.buffer<4x96xf16, #spyre.layout<[2, 4, 64], order [0, 1], SEN169_FP16>, hbm>
 !x = !spyre.buffer<4x32xf16, #spyre.layout<[1, 4, 64], order [0, 1], SEN169_FP16>, hbm>
 !y = !spyre.buffer<4x64xf16, #spyre.layout<[1, 4, 64], order [0, 1], SEN169_FP16>, hbm>
-// Two writers of one buffer, one of them in a loop, the other ends inside a stick.
+// Two writers of one buffer: a loop does not move one of them along the sticks, the other ends inside one of its own.
 func.func @writers_in_loops(%x: !y, %z: !x, %o: !h) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -123,6 +123,23 @@ func.func @writers_in_loops(%x: !y, %z: !x, %o: !h) {
   %b = spyre.alloc pool(0) : !h
   scf.for %i = %c0 to %c4 step %c1 {
     spyre.exp (d0 = 1, d1 = 64) loops(%i) ins(%x[d0 + s0, d1]) outs(%b[d0 + s0, d1]) : !y -> !h
+  }
+  spyre.exp (d0 = 4, d1 = 16) ins(%z[d0, d1]) outs(%b[d0, d1 + 64]) : !x -> !h
+  return
+}
+
+// -----
+
+!h = !spyre.buffer<4x96xf16, #spyre.layout<[2, 4, 64], order [0, 1], SEN169_FP16>, hbm>
+!x = !spyre.buffer<4x32xf16, #spyre.layout<[1, 4, 64], order [0, 1], SEN169_FP16>, hbm>
+!y = !spyre.buffer<4x64xf16, #spyre.layout<[1, 4, 64], order [0, 1], SEN169_FP16>, hbm>
+// Where the loop does, nobody follows where its writer ends.
+func.func @writers_moved_by_loops(%x: !y, %z: !x, %o: !h) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = spyre.alloc pool(0) : !h
+  scf.for %i = %c0 to %c1 step %c1 {
+    spyre.exp (d0 = 4, d1 = 64) loops(%i) ins(%x[d0, d1 + s0 * 64]) outs(%b[d0, d1 + s0 * 64]) : !y -> !h
   }
   // expected-error @+1 {{L2-1}}
   spyre.exp (d0 = 4, d1 = 16) ins(%z[d0, d1]) outs(%b[d0, d1 + 64]) : !x -> !h
