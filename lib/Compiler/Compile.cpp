@@ -459,11 +459,19 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
     for (auto [part, bundle] : llvm::enumerate(graph.bundles))
       if (auto form = ::spyre::compiler::makeCarriedForm(*bundle))
         forms[part].push_back(std::move(*form));
+  std::vector<OwningOpRef<ModuleOp>> unassigned;
+  if (hasChoice && level < 2)
+    for (OwningOpRef<ModuleOp> &bundle : graph.bundles)
+      unassigned.push_back(bundle->clone());
   if (level < 3 && failed(runStage("l2", l2)))
     return failure();
   if (hasChoice)
     for (auto [part, bundle] : llvm::enumerate(graph.bundles))
       forms[part].insert(forms[part].begin(), {OwningOpRef<ModuleOp>(bundle->clone())});
+  for (auto [part, program] : llvm::enumerate(unassigned))
+    for (::spyre::compiler::ProgramForm &form :
+         ::spyre::compiler::makeSearchedForms(*program, *graph.bundles[part]))
+      forms[part].push_back(std::move(form));
   auto choose = [&](size_t part, bool hasPassed) {
     if (!hasChoice)
       return success(hasPassed);

@@ -1,0 +1,49 @@
+// Layouts of several values together: what the assigner does by itself, then with the search.
+// RUN: spyre-opt %s -split-input-file --spyre-assign-layouts --spyre-verify-layouts | FileCheck %s --check-prefixes=CHECK,ALONE
+// RUN: spyre-opt %s -split-input-file --spyre-assign-layouts=search --spyre-verify-layouts | FileCheck %s --check-prefixes=CHECK,SEARCH
+
+// Two of three operands are transposed: the third is turned, and the result stays so.
+// CHECK-LABEL: func.func @two_of_three
+// ALONE-COUNT-2: spyre.restickify
+// SEARCH: spyre.restickify {{.*}} ins(%arg1
+// SEARCH-NOT: spyre.restickify
+// SEARCH: return {{.*}} order [1, 0]
+func.func @two_of_three(%a: tensor<256x128xf16>, %x: tensor<128x256xf16>, %b: tensor<256x128xf16>) -> (tensor<128x256xf16> {spyre.on_host}) {
+  %0 = spyre.add (d0 = 128, d1 = 256) ins(%a[d1, d0], %x[d0, d1]) -> [d0, d1] : tensor<256x128xf16>, tensor<128x256xf16> -> tensor<128x256xf16>
+  %1 = spyre.add (d0 = 128, d1 = 256) ins(%0[d0, d1], %b[d1, d0]) -> [d0, d1] : tensor<128x256xf16>, tensor<256x128xf16> -> tensor<128x256xf16>
+  return %1 : tensor<128x256xf16>
+}
+
+// -----
+
+// Somebody else reads the result: turning it would take as much as what is saved.
+// CHECK-LABEL: func.func @read_by_another_bundle
+// CHECK-COUNT-2: spyre.restickify
+// CHECK: return {{.*}} order [0, 1]
+func.func @read_by_another_bundle(%a: tensor<128x128xf16>, %x: tensor<128x128xf16>, %b: tensor<128x128xf16>) -> tensor<128x128xf16> {
+  %0 = spyre.add (d0 = 128, d1 = 128) ins(%a[d1, d0], %x[d0, d1]) -> [d0, d1] : tensor<128x128xf16>, tensor<128x128xf16> -> tensor<128x128xf16>
+  %1 = spyre.add (d0 = 128, d1 = 128) ins(%0[d0, d1], %b[d1, d0]) -> [d0, d1] : tensor<128x128xf16>, tensor<128x128xf16> -> tensor<128x128xf16>
+  return %1 : tensor<128x128xf16>
+}
+
+// -----
+
+// Transposed factors the other way round are as the product wants them.
+// CHECK-LABEL: func.func @exchanged
+// ALONE-COUNT-2: spyre.restickify
+// SEARCH-NOT: spyre.restickify
+// SEARCH: spyre.batchmatmul {{.*}} ins(%arg1[d1, d2], %arg0[d2, d0]) -> [d0, d1]
+func.func @exchanged(%x: tensor<64x128xf16>, %y: tensor<128x64xf16>) -> (tensor<128x128xf16> {spyre.on_host}) {
+  %0 = spyre.batchmatmul (d0 = 128, d1 = 128, d2 = 64) ins(%x[d2, d0], %y[d1, d2]) -> [d0, d1] : tensor<64x128xf16>, tensor<128x64xf16> -> tensor<128x128xf16>
+  return %0 : tensor<128x128xf16>
+}
+
+// -----
+
+// Nothing is exchanged where nothing is copied.
+// CHECK-LABEL: func.func @fits
+// CHECK-NEXT: spyre.batchmatmul {{.*}} ins(%arg0[d0, d2], %arg1[d2, d1])
+func.func @fits(%x: tensor<128x64xf16>, %y: tensor<64x128xf16>) -> (tensor<128x128xf16> {spyre.on_host}) {
+  %0 = spyre.batchmatmul (d0 = 128, d1 = 128, d2 = 64) ins(%x[d0, d2], %y[d2, d1]) -> [d0, d1] : tensor<128x64xf16>, tensor<64x128xf16> -> tensor<128x128xf16>
+  return %0 : tensor<128x128xf16>
+}
