@@ -139,8 +139,12 @@ void PlanChoice::consider(ProgramForm form) {
   if ((isWanted && form.kind != wanted) || isDividedByHand(module) ||
       (options.tileSeed != 0 && (form.kind != wanted || form.searchesLayouts)))
     return;
-  // Layouts that gain nothing without tiles are not planned with tiles: compile time.
+  // Compile time: layouts that gain nothing without tiles are not planned with tiles, nor are
+  // their sums carried on where that gains nothing in the usual layouts.
   if (form.searchesLayouts && form.kind != PlanKind::Untiled && !searchPays)
+    return;
+  if (form.searchesLayouts && form.kind == PlanKind::Carried && wanted == PlanKind::Best &&
+      usualKind != PlanKind::Carried)
     return;
   // Sums that are carried on take operations of their own; little can be gained where next to
   // nothing is lost.
@@ -182,6 +186,8 @@ void PlanChoice::consider(ProgramForm form) {
   if (!isBetter)
     return;
   hasSearched = form.searchesLayouts;
+  if (!form.searchesLayouts)
+    usualKind = form.kind;
   isWanted = wanted == form.kind;
   isPlanned = true;
   bestInNs = ns;

@@ -97,7 +97,7 @@ def test_one_weight_with_two_readers(tmp_path):
 
 def test_layout_is_recorded(tmp_path):
     text = MODELS / "swiglu_mlp_small.mlir"
-    done = run(tool("spyre-compile"), text, "-o", tmp_path / "program", "--weights=in1")
+    done = run(tool("spyre-compile"), text, "-o", tmp_path / "program", "--weights=in1-in3")
     assert done.code == 0, done.err
     spec = json.loads((tmp_path / "program" / "bundles" / "0" / "launch_spec.json").read_text())
     weight = next(a for a in spec["arguments"] if a.get("array") == "in1")

@@ -64,8 +64,9 @@ private:
   PlanKind wanted;
   mlir::OwningOpRef<mlir::ModuleOp> *plan = nullptr;
   bool isPlanned = false, isWanted = false, hasFailed = false, hasSearched = false;
-  bool searchPays = false;           ///< the searched layouts take less time without tiles
-  std::optional<double> untiledInNs; ///< in the usual layouts
+  bool searchPays = false;                ///< the searched layouts take less time without tiles
+  std::optional<double> untiledInNs;      ///< in the usual layouts
+  PlanKind usualKind = PlanKind::Untiled; ///< the best one in those
   double bestInNs = 0;
   PlanTimes times;
 };

@@ -47,3 +47,30 @@ func.func @fits(%x: tensor<128x64xf16>, %y: tensor<64x128xf16>) -> (tensor<128x1
   %0 = spyre.batchmatmul (d0 = 128, d1 = 128, d2 = 64) ins(%x[d0, d2], %y[d2, d1]) -> [d0, d1] : tensor<128x64xf16>, tensor<64x128xf16> -> tensor<128x128xf16>
   return %0 : tensor<128x128xf16>
 }
+
+// -----
+
+// The sum is written in front of the zeros that turning it needs.
+// CHECK-LABEL: func.func @writes_in_front_of_zeros
+// ALONE: spyre.add {{.*}} -> tensor<24x128xf16,
+// ALONE: spyre.identity
+// SEARCH: %[[ZEROS:.*]] = spyre.identity (d0 = 40, d1 = 128)
+// SEARCH-NEXT: %[[SUM:.*]] = spyre.add {{.*}} outs(%[[ZEROS]][d0, d1])
+// SEARCH-NEXT: spyre.restickify {{.*}} ins(%[[SUM]]
+func.func @writes_in_front_of_zeros(%x: tensor<24x128xf16>, %y: tensor<24x128xf16>, %z: tensor<32x128xf16>) -> tensor<32x24xf16> {
+  %0 = spyre.add (d0 = 24, d1 = 128) ins(%x[d0, d1], %y[d0, d1]) -> [d0, d1] : tensor<24x128xf16>, tensor<24x128xf16> -> tensor<24x128xf16>
+  %1 = spyre.batchmatmul (d0 = 32, d1 = 24, d2 = 128) ins(%z[d0, d2], %0[d1, d2]) -> [d0, d1] : tensor<32x128xf16>, tensor<24x128xf16> -> tensor<32x24xf16>
+  return %1 : tensor<32x24xf16>
+}
+
+// -----
+
+// Whoever copies a weight in can put one element into each stick.
+// CHECK-LABEL: func.func @sparse_weight
+// SEARCH-SAME: %arg1: tensor<128xf16, #spyre.layout<[1, 128, 64], order [0, -1],
+// SEARCH-NEXT: spyre.add
+// ALONE-COUNT-2: spyre.restickify
+func.func @sparse_weight(%x: tensor<128x64xf16>, %bias: tensor<128xf16> {spyre.weight}) -> tensor<128x64xf16> {
+  %0 = spyre.add (d0 = 128, d1 = 64) ins(%x[d0, d1], %bias[d0]) -> [d0, d1] : tensor<128x64xf16>, tensor<128xf16> -> tensor<128x64xf16>
+  return %0 : tensor<128x64xf16>
+}

@@ -29,6 +29,11 @@ void mlir::spyre::replaceInput(DeviceOpInterface op, unsigned input, Value value
   op->setAttr("maps", ArrayAttr::get(op->getContext(), maps));
 }
 
+static RankedTensorType getPlainType(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return RankedTensorType::get(type.getShape(), type.getElementType());
+}
+
 static Box getInputBox(DeviceOpInterface op, unsigned input, Stick stick) {
   AffineMap map = op.getInputMap(input);
   return getBox(op, map, getUsedDims(map), stick);
@@ -61,6 +66,10 @@ OperandPlan LayoutAssigner::planOperand(DeviceOpInterface op, unsigned input, St
   } else if (access.kind == StickAccess::Dim && copies.canReadSpread(value, map, op.getExtents())) {
     offer({OperandPlan::Spread, -1, copies.getSpreadCost(value)});
   }
+  if (!used && copies.canBeSparse(value) &&
+      getStickAccess(getShape(value), makeLayout(getPlainType(value), -1), map, op.getExtents())
+              .kind == StickAccess::Lane0)
+    offer({OperandPlan::Sparse, -1, getNumElementsInMemory(value, -1)});
   Box box = getInputBox(op, input, stick);
   offer({OperandPlan::Part, -1, copies.getPartCost(value, box.map, box.extents, box.stick)});
   return *best;
@@ -87,6 +96,8 @@ void LayoutAssigner::makeOperandFit(DeviceOpInterface op, unsigned input, Stick 
       map = map.insertResult(builder.getAffineConstantExpr(0), map.getNumResults());
     return replaceInput(op, input, copy, map);
   }
+  case OperandPlan::Sparse:
+    return replaceInput(op, input, copies.getSparse(value), map);
   case OperandPlan::Spread:
     return replaceInput(op, input, copies.getSpread(value),
                         map.insertResult(builder.getAffineConstantExpr(0), 0));
@@ -99,7 +110,7 @@ void LayoutAssigner::makeOperandFit(DeviceOpInterface op, unsigned input, Stick 
 // Operations
 //===----------------------------------------------------------------------===//
 
-int64_t LayoutAssigner::getCost(DeviceOpInterface op, Stick stick, bool &isInPlace) {
+LayoutAssigner::Choice LayoutAssigner::makeChoice(DeviceOpInterface op, Stick stick) {
   // Every operation has an input (its verifier).
   int64_t elements = ::spyre::getElementsPerStick(getLayout(op.getInputs()[0]).getFormat());
   // Every operand moves the points once, in whole sticks.
@@ -108,18 +119,18 @@ int64_t LayoutAssigner::getCost(DeviceOpInterface op, Stick stick, bool &isInPla
     points *= stick == d ? static_cast<int64_t>(llvm::alignTo(extent, elements)) : extent;
   // What is copied into another stick is often copied back by its next reader.
   constexpr int64_t kCopyWeight = 2;
-  int64_t cost = points;
-  for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i)
-    cost += (getShape(op.getInputs()[i]).empty() ? 0 : points) +
-            kCopyWeight * planOperand(op, i, stick).cost;
-  isInPlace = chooseResultLayout(op, stick).has_value();
-  if (!isInPlace) {
-    // A copy has nothing to split off.
-    if (isa<IdentityOp>(op))
-      return kImpossible;
-    cost += 4 * points;
+  Choice choice{stick};
+  choice.cost = points;
+  for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
+    choice.cost += getShape(op.getInputs()[i]).empty() ? 0 : points;
+    choice.copies += kCopyWeight * planOperand(op, i, stick).cost;
   }
-  return cost;
+  choice.cost += choice.copies;
+  choice.inPlace = chooseResultLayout(op, stick).has_value();
+  // A copy has nothing to split off.
+  if (!choice.inPlace)
+    choice.cost = isa<IdentityOp>(op) ? kImpossible : choice.cost + 4 * points;
+  return choice;
 }
 
 LogicalResult LayoutAssigner::assignPointwise(DeviceOpInterface op, std::optional<unsigned> place) {
@@ -138,15 +149,11 @@ LogicalResult LayoutAssigner::assignPointwise(DeviceOpInterface op, std::optiona
         return isa<func::ReturnOp>(use.getOwner()) && !isFreeResult(use);
       });
 
-  struct Choice {
-    Stick stick;
-    bool inPlace = true;
-    int64_t cost = kImpossible;
-  } best;
+  Choice best;
+  best.cost = kImpossible;
   SmallVector<Choice> choices;
   auto consider = [&](Stick stick) {
-    Choice choice{stick};
-    choice.cost = getCost(op, stick, choice.inPlace);
+    Choice choice = makeChoice(op, stick);
     if (choice.cost >= kImpossible)
       return;
     if (wantsDefault && defaultStick && stick != defaultStick)
@@ -169,9 +176,7 @@ LogicalResult LayoutAssigner::assignPointwise(DeviceOpInterface op, std::optiona
       for (const Choice &choice : choices)
         if (choice.stick == wish->second && choice.inPlace)
           best = choice;
-    StickDecision decision{*place, false, {}};
-    for (unsigned i = 0, e = op.getInputs().size(); i < e && best.cost < kImpossible; ++i)
-      decision.copiesOperands |= planOperand(op, i, best.stick).cost > 0;
+    StickDecision decision{*place, best.copies > 0, {}};
     for (const Choice &choice : choices)
       if (choice.inPlace && choice.stick != best.stick && choice.cost < kNoFormCost)
         decision.others.push_back(choice.stick);

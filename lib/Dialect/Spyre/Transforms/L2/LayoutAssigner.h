@@ -25,7 +25,7 @@ using Stick = std::optional<unsigned>;
 
 /// How an operand is made readable.
 struct OperandPlan {
-  enum Kind { Fits, Restickify, Spread, Part } kind = Fits;
+  enum Kind { Fits, Restickify, Sparse, Spread, Part } kind = Fits;
   int64_t logical = -1; ///< Restickify: the dim that enters the stick
   int64_t cost = 0;     ///< elements moved
 };
@@ -66,8 +66,12 @@ public:
   explicit LayoutAssigner(func::FuncOp func)
       : func(func), copies(func), builder(copies.getBuilder()) {}
 
-  /// Results that the host alone takes may have any dim in their stick.
-  void freeResults() { resultsAreFree = true; }
+  /// What changes plans for more than the one operation: results that the host alone takes may
+  /// have any dim in their stick, and what LayoutCopies says.
+  void beThorough() {
+    resultsAreFree = true;
+    copies.beThorough();
+  }
   void setWishes(StickWishes theWishes) { wishes = std::move(theWishes); }
 
   /// Splits off writes at offsets that no layout can take: run() does it, too.
@@ -83,8 +87,14 @@ private:
   LogicalResult assignPointwise(DeviceOpInterface op, std::optional<unsigned> place = std::nullopt);
   /// True if the host alone takes what \p returned returns: copying follows the layout.
   bool isFreeResult(OpOperand &returned);
-  /// What \p op costs with \p stick in its stick, in elements moved.
-  int64_t getCost(DeviceOpInterface op, Stick stick, bool &isInPlace);
+  /// An operation with \p stick in its stick.
+  struct Choice {
+    Stick stick;
+    bool inPlace = true;
+    int64_t copies = 0; ///< what copies of operands cost
+    int64_t cost = 0;   ///< elements moved
+  };
+  Choice makeChoice(DeviceOpInterface op, Stick stick);
   LogicalResult assignReturn(func::ReturnOp op, unsigned place);
 
   OperandPlan planOperand(DeviceOpInterface op, unsigned input, Stick stick);

@@ -127,11 +127,37 @@ Value LayoutCopies::getPadded(Value value, int64_t dim) {
   rest[dim] = whole - extent;
   SmallVector<AffineExpr> shifted(identity.getResults());
   shifted[dim] = shifted[dim] + extent;
-  Value filled =
-      buildIdentity(value.getLoc(), zero, rest, AffineMap::get(rank, 0, builder.getContext()),
-                    paddedType, AffineMap::get(rank, 0, shifted, builder.getContext()));
+  auto fill = [&] {
+    return buildIdentity(value.getLoc(), zero, rest, AffineMap::get(rank, 0, builder.getContext()),
+                         paddedType, AffineMap::get(rank, 0, shifted, builder.getContext()));
+  };
+  if (isThorough && writeInto(value, paddedType, fill))
+    return padded[{value, dim}] = value;
+  Value filled = fill();
   return padded[{value, dim}] = buildIdentity(value.getLoc(), value, type.getShape(), identity,
                                               paddedType, identity, filled);
+}
+
+bool LayoutCopies::writeInto(Value value, RankedTensorType paddedType, function_ref<Value()> fill) {
+  auto writer = value.getDefiningOp<DeviceOpInterface>();
+  // The tensor gets longer for all who read it. A caller does not expect that, nor who updates it.
+  bool onlyRead = writer && llvm::all_of(value.getUses(), [&](OpOperand &use) {
+                    auto reader = dyn_cast<DeviceOpInterface>(use.getOwner());
+                    return reader && reader.getOutput() != value;
+                  });
+  LayoutAttr layout = getLayout(value);
+  if (!onlyRead || writer.getOutput() || isRestickify(writer) ||
+      !layout.getTensorLayout(getShape(value)).paddedShape.empty())
+    return false;
+  builder.setInsertionPoint(writer);
+  Value filled = fill();
+  unsigned numInputs = writer.getInputs().size();
+  writer->insertOperands(numInputs, filled);
+  writer->setAttr("operandSegmentSizes",
+                  builder.getDenseI32ArrayAttr({static_cast<int32_t>(numInputs), 1, 0}));
+  value.setType(paddedType);
+  tails.update(writer);
+  return true;
 }
 
 Value LayoutCopies::buildRestickify(Location loc, Value source, int64_t newStick) {

@@ -73,7 +73,7 @@ std::optional<LayoutAttr> LayoutAssigner::chooseResultLayout(DeviceOpInterface o
 }
 
 Box mlir::spyre::getBox(DeviceOpInterface op, AffineMap map, const llvm::SmallBitVector &used,
-                         Stick stick) {
+                        Stick stick) {
   MLIRContext *context = op->getContext();
   Box box;
   SmallVector<AffineExpr> projection, replacement(op.getNumDims());
@@ -145,7 +145,6 @@ DeviceOpInterface LayoutAssigner::splitOffOffset(DeviceOpInterface op, bool alwa
                     AffineMap::get(op.getNumDims(), 0, inPart, context),
                     AffineMap::get(rank, 0, inWhole, context));
 }
-
 
 // A cast maps a stick of the narrower format to several whole sticks of the wider one.
 // Where the wider side has fewer (20 or 32 elements: one 16-bit stick, but one f32 stick

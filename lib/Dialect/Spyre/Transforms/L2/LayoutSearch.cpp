@@ -32,6 +32,8 @@ using namespace mlir::spyre;
 /// Other choices that are tried, and operations that are assigned for them: compile time.
 static constexpr unsigned kMostTrials = 24;
 static constexpr unsigned kMostVisits = 2000;
+/// Functions of so few that all choices are tried.
+static constexpr unsigned kFewOperations = 8;
 /// How far from a copy, in operations, a choice may be that avoids it.
 static constexpr unsigned kMostDistance = 4;
 
@@ -90,12 +92,15 @@ private:
   std::optional<Trial> attempt(StickWishes wishes);
   /// Operations that read what the one at \p place writes, or write what it reads.
   void findNeighbours();
-  /// The choices near what is copied by \p decisions, the nearest first.
-  SmallVector<std::pair<unsigned, Stick>> getCandidates(ArrayRef<StickDecision> decisions);
+  /// Choices near what is copied by \p decisions, the nearest first: of one operation, or of all
+  /// products of a value, which is turned for all of them or for none.
+  using Candidate = SmallVector<std::pair<unsigned, Stick>>;
+  std::vector<Candidate> getCandidates(ArrayRef<StickDecision> decisions);
 
   func::FuncOp func;
   OwningOpRef<func::FuncOp> original;
   std::vector<SmallVector<unsigned>> neighbours;
+  std::vector<SmallVector<unsigned>> products; ///< by place: those that share an operand with it
 };
 } // namespace
 
@@ -113,9 +118,21 @@ void LayoutSearch::findNeighbours() {
       }
   for (SmallVector<unsigned> &list : neighbours)
     llvm::sort(list);
+  products.resize(places.size());
+  for (auto [op, place] : places) {
+    auto product = dyn_cast<DeviceOpInterface>(op);
+    if (!product || !isMatmul(product))
+      continue;
+    for (Value input : product.getInputs())
+      for (Operation *user : input.getUsers())
+        if (auto other = dyn_cast<DeviceOpInterface>(user); other && isMatmul(other))
+          products[place].push_back(places.lookup(user));
+    llvm::sort(products[place]);
+    products[place].erase(llvm::unique(products[place]), products[place].end());
+  }
 }
 
-SmallVector<std::pair<unsigned, Stick>>
+std::vector<LayoutSearch::Candidate>
 LayoutSearch::getCandidates(ArrayRef<StickDecision> decisions) {
   std::vector<unsigned> distances(neighbours.size(), kMostDistance + 1);
   SmallVector<unsigned> order;
@@ -133,25 +150,37 @@ LayoutSearch::getCandidates(ArrayRef<StickDecision> decisions) {
   llvm::DenseMap<unsigned, const StickDecision *> byPlace;
   for (const StickDecision &decision : decisions)
     byPlace[decision.place] = &decision;
-  SmallVector<std::pair<unsigned, Stick>> candidates;
-  for (unsigned place : order)
-    if (const StickDecision *decision = byPlace.lookup(place))
-      for (Stick stick : decision->others)
-        candidates.emplace_back(place, stick);
+  std::vector<Candidate> candidates, others;
+  for (unsigned place : order) {
+    const StickDecision *decision = byPlace.lookup(place);
+    if (!decision || decision->others.empty())
+      continue;
+    Candidate together;
+    for (unsigned other : products[place])
+      if (const StickDecision *alike = byPlace.lookup(other); alike && !alike->others.empty())
+        together.emplace_back(other, alike->others.front());
+    if (together.size() > 1 && !llvm::is_contained(candidates, together))
+      candidates.push_back(std::move(together));
+    candidates.push_back({{place, decision->others.front()}});
+    for (Stick stick : ArrayRef(decision->others).drop_front())
+      others.push_back({{place, stick}});
+  }
+  // What costs more by itself is seldom better for the others.
+  if (neighbours.size() <= kFewOperations)
+    llvm::append_range(candidates, others);
   return candidates;
 }
 
 std::optional<LayoutSearch::Trial> LayoutSearch::attempt(StickWishes wishes) {
   // What is wrong with a trial is nobody's concern; other threads' mistakes are.
-  ScopedDiagnosticHandler silence(func.getContext(),
-                                  [thread = llvm::get_threadid()](Diagnostic &) {
-                                    return success(llvm::get_threadid() == thread);
-                                  });
+  ScopedDiagnosticHandler silence(func.getContext(), [thread = llvm::get_threadid()](Diagnostic &) {
+    return success(llvm::get_threadid() == thread);
+  });
   Trial trial;
   trial.assigned = original->clone();
   trial.wishes = wishes;
   LayoutAssigner assigner(*trial.assigned);
-  assigner.freeResults();
+  assigner.beThorough();
   assigner.setWishes(std::move(wishes));
   if (failed(assigner.run()))
     return std::nullopt;
@@ -162,7 +191,7 @@ std::optional<LayoutSearch::Trial> LayoutSearch::attempt(StickWishes wishes) {
 
 LogicalResult LayoutSearch::run() {
   LayoutAssigner assigner(func);
-  assigner.freeResults();
+  assigner.beThorough();
   assigner.splitOffsets();
   original = func.clone();
   if (failed(assigner.run()))
@@ -177,18 +206,26 @@ LogicalResult LayoutSearch::run() {
   best.decisions = std::move(decisions);
   best.sticks = getMovedSticks(func);
   unsigned trials = 0;
-  for (bool isBetter = true; std::exchange(isBetter, false);)
-    for (auto [place, stick] : getCandidates(best.decisions)) {
+  for (bool isBetter = true; std::exchange(isBetter, false);) {
+    llvm::SmallDenseSet<unsigned> chosen;
+    for (const Candidate &candidate : getCandidates(best.decisions)) {
+      StickWishes wishes = best.wishes;
+      // What has just been chosen stays for this round.
+      if (llvm::any_of(candidate, [&](const auto &wish) { return chosen.contains(wish.first); }))
+        continue;
       if (trials++ >= numTrials)
         break;
-      StickWishes wishes = best.wishes;
-      wishes[place] = stick;
+      for (auto [place, stick] : candidate)
+        wishes[place] = stick;
       std::optional<Trial> trial = attempt(std::move(wishes));
       if (!trial || trial->sticks >= best.sticks)
         continue;
       best = std::move(*trial);
       isBetter = true;
+      for (auto [place, stick] : candidate)
+        chosen.insert(place);
     }
+  }
   if (best.assigned) {
     func.getBody().takeBody(best.assigned->getBody());
     func.setFunctionType(best.assigned->getFunctionType());
