@@ -74,3 +74,29 @@ func.func @sparse_weight(%x: tensor<128x64xf16>, %bias: tensor<128xf16> {spyre.w
   %0 = spyre.add (d0 = 128, d1 = 64) ins(%x[d0, d1], %bias[d0]) -> [d0, d1] : tensor<128x64xf16>, tensor<128xf16> -> tensor<128x64xf16>
   return %0 : tensor<128x64xf16>
 }
+
+// -----
+
+// A cast of less than the sticks of the wider side is one between longer tensors: the operations
+// beside it write and read those.
+// CHECK-LABEL: func.func @grows
+// ALONE: spyre.identity {{.*}} -> tensor<4x64xf16,
+// SEARCH-NEXT: spyre.add {{.*}} -> tensor<4x64xf16,
+// SEARCH-NEXT: spyre.dl16tofp32 (d0 = 4, d1 = 64) {{.*}} -> tensor<4x64xf32,
+// SEARCH-NEXT: spyre.mul (d0 = 4, d1 = 32)
+func.func @grows(%x: tensor<4x32xf16>, %y: tensor<4x32xf16>) -> tensor<4x32xf32> {
+  %0 = spyre.add (d0 = 4, d1 = 32) ins(%x[d0, d1], %y[d0, d1]) -> [d0, d1] : tensor<4x32xf16>, tensor<4x32xf16> -> tensor<4x32xf16>
+  %1 = spyre.dl16tofp32 (d0 = 4, d1 = 32) ins(%0[d0, d1]) -> [d0, d1] : tensor<4x32xf16> -> tensor<4x32xf32>
+  %2 = spyre.mul (d0 = 4, d1 = 32) ins(%1[d0, d1], %1[d0, d1]) -> [d0, d1] : tensor<4x32xf32>, tensor<4x32xf32> -> tensor<4x32xf32>
+  return %2 : tensor<4x32xf32>
+}
+
+// -----
+
+// An argument is as long as the caller's.
+// CHECK-LABEL: func.func @does_not_grow
+// CHECK: spyre.identity {{.*}} -> tensor<4x64xf16,
+func.func @does_not_grow(%x: tensor<4x32xf16>) -> tensor<4x32xf32> {
+  %0 = spyre.dl16tofp32 (d0 = 4, d1 = 32) ins(%x[d0, d1]) -> [d0, d1] : tensor<4x32xf16> -> tensor<4x32xf32>
+  return %0 : tensor<4x32xf32>
+}

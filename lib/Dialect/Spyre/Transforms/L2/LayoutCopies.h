@@ -112,6 +112,13 @@ public:
   Value buildIdentity(Location loc, Value source, ArrayRef<int64_t> extents, AffineMap from,
                       RankedTensorType resultType, AffineMap to, Value init = {});
 
+  /// True if \p value can be a longer tensor for all who read it, and whoever makes these plans
+  /// does not mind.
+  bool canGrow(Value value) const;
+  /// Makes \p value \p extent long along \p dim, which is in its stick: sticks that nobody writes
+  /// hold zeros. False if that is not possible.
+  bool growStickDim(Value value, int64_t dim, int64_t extent);
+
   /// A 0-d zero.
   Value getZero(Type elementType);
 
@@ -137,9 +144,11 @@ private:
   Value splitSteps(Value value, AffineMap &map, ArrayRef<int64_t> extents, unsigned dim,
                    const ::spyre::layout::IndexExpr &expr);
   bool needsRegion(Value value, AffineMap map, ArrayRef<int64_t> extents, const Cut &cut) const;
-  /// Makes the operation that computes \p value write it into what \p fill makes, of
-  /// \p paddedType: longer, with zeros behind. False if it cannot.
+  /// Makes the operation that computes \p value write it into what \p fill makes (if anything),
+  /// of \p paddedType: longer, with zeros behind. False if it cannot.
   bool writeInto(Value value, RankedTensorType paddedType, function_ref<Value()> fill);
+  /// Zeros in dim \p dim of a tensor of \p type from \p begin on.
+  Value buildZeros(Location loc, RankedTensorType type, int64_t dim, int64_t begin);
   Value buildRestickify(Location loc, Value source, int64_t newStick);
 
   // Moves of values that the device cannot restickify (WideMoves.cpp).

@@ -178,8 +178,22 @@ LogicalResult LayoutAssigner::assignPartialCast(DeviceOpInterface op, Stick stic
     return device.getResultTensor();
   };
 
+  // Longer tensors from the beginning need no copies.
   Value in;
-  if (!stick) {
+  AffineMap inMap = all;
+  auto findDim = [&](Value value, AffineMap map) -> std::optional<int64_t> {
+    for (auto [dim, expr] : llvm::enumerate(map.getResults()))
+      if (stick && expr == builder.getAffineDimExpr(*stick) &&
+          getShape(value)[dim] == extents[*stick] &&
+          static_cast<int64_t>(dim) == getStickDim(getLayout(value)))
+        return dim;
+    return std::nullopt;
+  };
+  if (auto dim = findDim(source, op.getInputMap(0));
+      dim && source.hasOneUse() && copies.growStickDim(source, *dim, wide[*stick])) {
+    in = source;
+    inMap = op.getInputMap(0);
+  } else if (!stick) {
     AffineMap from = AffineMap::get(rank + 1, 0, op.getInputMap(0).getResults(), context);
     in = build(OpFunc::Identity, source, wide, from, getWideType(source), all, {});
   } else {
@@ -198,11 +212,24 @@ LogicalResult LayoutAssigner::assignPartialCast(DeviceOpInterface op, Stick stic
     in = build(OpFunc::Identity, source, extents, op.getInputMap(0), getWideType(source), all,
                behind);
   }
-  Value out = build(op.getOpFunc(), in, wide, all, getWideType(result), all, {});
   std::optional<LayoutAttr> layout = chooseResultLayout(op, stick);
   if (!layout)
     return op->emitOpError() << "has no layout that the device can execute: one element a stick "
                                 "cannot be written in place";
+  builder.setInsertionPoint(op);
+  setLayout(result, *layout);
+  if (auto dim = findDim(result, op.getOutputMap());
+      dim && !op.getOutput() && copies.canGrow(result)) {
+    auto type = cast<RankedTensorType>(result.getType());
+    SmallVector<int64_t> shape(type.getShape());
+    shape[*dim] = wide[*stick];
+    type = RankedTensorType::get(shape, type.getElementType());
+    type = RankedTensorType::get(shape, type.getElementType(), makeLayout(type, *dim));
+    result.replaceAllUsesWith(build(op.getOpFunc(), in, wide, inMap, type, op.getOutputMap(), {}));
+    op->erase();
+    return built;
+  }
+  Value out = build(op.getOpFunc(), in, wide, inMap, getWideType(result), all, {});
   AffineMap from = builder.getMultiDimIdentityMap(rank);
   if (!stick)
     from = from.insertResult(builder.getAffineConstantExpr(0), rank);
