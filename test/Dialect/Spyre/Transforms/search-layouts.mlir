@@ -100,3 +100,15 @@ func.func @does_not_grow(%x: tensor<4x32xf16>) -> tensor<4x32xf32> {
   %0 = spyre.dl16tofp32 (d0 = 4, d1 = 32) ins(%x[d0, d1]) -> [d0, d1] : tensor<4x32xf16> -> tensor<4x32xf32>
   return %0 : tensor<4x32xf32>
 }
+
+// -----
+
+// The vector is turned, not the matrix.
+// CHECK-LABEL: func.func @matrix_and_vector
+// ALONE: spyre.restickify {{.*}} ins(%arg1
+// SEARCH-NOT: ins(%arg1[d0, d1])
+// SEARCH: spyre.batchmatmul {{.*}} ins(%arg1[d0, d1], %
+func.func @matrix_and_vector(%x: tensor<512xf16>, %w: tensor<1024x512xf16>) -> (tensor<1024xf16> {spyre.on_host}) {
+  %0 = spyre.batchmatmul (d0 = 1024, d1 = 512) ins(%x[d1], %w[d0, d1]) -> [d0] : tensor<512xf16>, tensor<1024x512xf16> -> tensor<1024xf16>
+  return %0 : tensor<1024xf16>
+}

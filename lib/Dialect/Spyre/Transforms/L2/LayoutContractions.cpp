@@ -138,12 +138,13 @@ void LayoutAssigner::makeContractionTailsFit(DeviceOpInterface op, unsigned k) {
 
 /// The dim that lies in the result's stick if the operands of \p op are exchanged; nothing if
 /// they differ in more than their dims.
-static Stick getExchangedStick(DeviceOpInterface op, const MatmulDims &dims) {
+static std::optional<Stick> getExchangedStick(DeviceOpInterface op, const MatmulDims &dims) {
   OperandRange inputs = op.getInputs();
-  if (inputs.size() != 2 || dims.preserved.size() != 1 || dims.generated.size() != 1 ||
+  if (inputs.size() != 2 || dims.preserved.size() > 1 || dims.generated.size() != 1 ||
       getElementTypeOrSelf(inputs[0].getType()) != getElementTypeOrSelf(inputs[1].getType()))
     return std::nullopt;
-  return dims.preserved.front();
+  // Of a matrix and a vector: one element a stick.
+  return dims.preserved.empty() ? Stick() : Stick(dims.preserved.front());
 }
 
 static void exchangeOperands(DeviceOpInterface op) {
@@ -183,16 +184,16 @@ LogicalResult LayoutAssigner::assignMatmul(DeviceOpInterface op, unsigned place)
     n = dims.generated.front();
   // A product is that of its transposed factors, transposed: another operand has to have the
   // contracted dim in its stick then.
-  Stick other = getExchangedStick(op, dims);
-  if (other && !chooseResultLayout(op, other))
+  std::optional<Stick> other = getExchangedStick(op, dims);
+  if (other && !chooseResultLayout(op, *other))
     other = std::nullopt;
-  if (auto wish = wishes.find(place); other && wish != wishes.end() && wish->second == other) {
+  if (auto wish = wishes.find(place); other && wish != wishes.end() && wish->second == *other) {
     exchangeOperands(op);
-    std::swap(n, other);
+    std::swap(n, *other);
   }
   StickDecision decision{place, planOperand(op, 0, k).cost > 0 || planOperand(op, 1, n).cost > 0};
   if (other)
-    decision.others.push_back(other);
+    decision.others.push_back(*other);
   decisions.push_back(std::move(decision));
   makeOperandFit(op, 0, k);
   makeOperandFit(op, 1, n);
