@@ -479,36 +479,48 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
     for (auto [part, bundle] : llvm::enumerate(graph.bundles))
       if (auto form = ::spyre::compiler::makeCarriedForm(*bundle))
         forms[part].push_back(std::move(*form));
+  std::vector<OwningOpRef<ModuleOp>> unassigned;
+  if (hasChoice && level < 2)
+    for (OwningOpRef<ModuleOp> &bundle : graph.bundles)
+      unassigned.push_back(bundle->clone());
   if (level < 3 && failed(runStage("l2", l2)))
     return failure();
   if (hasChoice)
     for (auto [part, bundle] : llvm::enumerate(graph.bundles))
       forms[part].insert(forms[part].begin(), {OwningOpRef<ModuleOp>(bundle->clone())});
+  for (auto [part, program] : llvm::enumerate(unassigned))
+    for (::spyre::compiler::ProgramForm &form :
+         ::spyre::compiler::makeSearchedForms(*program, *graph.bundles[part]))
+      forms[part].push_back(std::move(form));
   for (auto [part, bundle] : llvm::enumerate(graph.bundles)) {
     const PlanKind kind = schedules.getKind(part, PlanKind::Untiled);
     if (schedules.isPinned(part) && !hasChoice && kind != PlanKind::Untiled)
       return fail("a plan of kind " + Twine(::spyre::getName(kind)) +
                   " needs -O2 or -O3, the target superdsc, and a program without buffers");
-    schedules.apply(part, *bundle, PlanKind::Untiled);
+    schedules.apply(part, *bundle, PlanKind::Untiled, /*searchesLayouts=*/false);
     for (::spyre::compiler::ProgramForm &form : forms[part])
-      schedules.apply(part, *form.program, form.kind);
+      schedules.apply(part, *form.program, form.kind, form.searchesLayouts);
   }
   auto choose = [&](size_t part, bool hasPassed) {
     PlanKind kind = PlanKind::Untiled;
+    bool hasSearched = false;
     if (hasChoice) {
       ::spyre::compiler::PlanChoice choice(lower, schedules.getKind(part, options.planKind),
-                                           schedules.isPinned(part));
+                                           schedules.isPinned(part),
+                                           schedules.searchesLayouts(part));
       choice.setUntiled(graph.bundles[part], hasPassed);
       for (::spyre::compiler::ProgramForm &form : forms[part])
         choice.consider(std::move(form));
       hasPassed = choice.hasPlan();
       kind = choice.getTimes().kind;
+      hasSearched = choice.searchesLayouts();
       if (hasPassed)
         stats.plans.push_back(choice.getTimes());
     }
     isPlanRefused |= !hasPassed && schedules.isPinned(part);
     if (hasPassed)
-      mlir::spyre::takeChosenSchedules(*graph.bundles[part], ::spyre::getName(kind), chosen);
+      mlir::spyre::takeChosenSchedules(*graph.bundles[part], ::spyre::getName(kind), hasSearched,
+                                       chosen);
     return success(hasPassed);
   };
   if (failed(runStage("planned", l3, choose)))

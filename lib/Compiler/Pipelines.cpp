@@ -47,7 +47,9 @@ void buildL1Stage(OpPassManager &pm) {
 }
 
 void buildL2Stage(OpPassManager &pm, const LowerOptions &options) {
-  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreAssignLayouts());
+  mlir::spyre::SpyreAssignLayoutsOptions layouts;
+  layouts.search = options.searchLayouts;
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreAssignLayouts(layouts));
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreVerifyLayouts());
 }
 

@@ -83,20 +83,68 @@ std::optional<ProgramForm> makeCarriedForm(ModuleOp program) {
   return ProgramForm{program.clone(), PlanKind::Carried, /*isL1=*/true};
 }
 
+std::vector<ProgramForm> makeSearchedForms(ModuleOp program, ModuleOp assigned) {
+  std::vector<ProgramForm> forms;
+  bool moves = assigned
+                   ->walk([](mlir::spyre::DeviceOpInterface op) {
+                     return op.getInfo().category == OpCategory::DataMovement
+                                ? WalkResult::interrupt()
+                                : WalkResult::advance();
+                   })
+                   .wasInterrupted();
+  if (!moves)
+    return forms;
+  OwningOpRef<ModuleOp> searched(program.clone());
+  LowerOptions options;
+  options.searchLayouts = true;
+  PassManager pm(program.getContext());
+  buildL2Stage(pm, options);
+  ScopedDiagnosticHandler silence(program.getContext(), [](Diagnostic &) { return success(); });
+  if (failed(pm.run(*searched)) || OperationEquivalence::isEquivalentTo(
+                                       *searched, assigned, OperationEquivalence::IgnoreLocations))
+    return forms;
+  forms.push_back({searched->clone(), PlanKind::Untiled, /*isL1=*/false, /*searchesLayouts=*/true});
+  forms.push_back({std::move(searched), PlanKind::Tiled, /*isL1=*/false, /*searchesLayouts=*/true});
+  if (std::optional<ProgramForm> carried = makeCarriedForm(program)) {
+    carried->searchesLayouts = true;
+    forms.push_back(std::move(*carried));
+  }
+  return forms;
+}
+
 void PlanChoice::setUntiled(OwningOpRef<ModuleOp> &untiled, bool hasPassed) {
   plan = &untiled;
   isPlanned = hasPassed;
-  isWanted = hasPassed && wanted == PlanKind::Untiled;
+  isWanted = hasPassed && wanted == PlanKind::Untiled && !mustSearch;
   if (hasPassed) {
     bestInNs = sum(*untiled, getModelledTimeInNs);
     times.ns.emplace_back(PlanKind::Untiled, bestInNs);
+    untiledInNs = bestInNs;
   }
+}
+
+/// Of plans of one kind, the shortest.
+void PlanChoice::addTime(PlanKind kind, double ns) {
+  for (auto &[known, least] : times.ns)
+    if (known == kind) {
+      least = std::min(least, ns);
+      return;
+    }
+  times.ns.emplace_back(kind, ns);
 }
 
 void PlanChoice::consider(ProgramForm form) {
   ModuleOp module = *form.program;
-  // What a number draws, or a schedule says, is a plan of the wanted kind.
-  if (isWanted || isDividedByHand(module) || (mustBe && form.kind != wanted))
+  // What a number draws, or a schedule says, is a plan of the wanted kind, in the wanted layouts.
+  if ((isWanted && form.kind != wanted) || isDividedByHand(module) ||
+      (mustBe && (isWanted || form.kind != wanted || form.searchesLayouts != mustSearch)))
+    return;
+  // Compile time: layouts that gain nothing without tiles are not planned with tiles, nor are
+  // their sums carried on where that gains nothing in the usual layouts.
+  if (!mustBe && form.searchesLayouts && form.kind != PlanKind::Untiled && !searchPays)
+    return;
+  if (!mustBe && form.searchesLayouts && form.kind == PlanKind::Carried &&
+      wanted == PlanKind::Best && usualKind != PlanKind::Carried)
     return;
   // Sums that are carried on take operations of their own; little can be gained where next to
   // nothing is lost.
@@ -105,7 +153,8 @@ void PlanChoice::consider(ProgramForm form) {
     return;
   LowerOptions tiling;
   tiling.copyOptionValuesFrom(options);
-  tiling.tileTime = true;
+  tiling.tileTime = form.kind != PlanKind::Untiled;
+  tiling.searchLayouts = form.searchesLayouts;
   tiling.carryReductions = form.kind == PlanKind::Carried;
   tiling.preferCarried = wanted == PlanKind::Carried;
   PassManager pm(module.getContext());
@@ -123,8 +172,12 @@ void PlanChoice::consider(ProgramForm form) {
     return;
   }
   const double ns = sum(module, getModelledTimeInNs);
+  if (form.searchesLayouts && form.kind == PlanKind::Untiled)
+    searchPays = !untiledInNs || ns < *untiledInNs;
   // Not every plan has a descriptor for each operation: with tiles a few need more dims.
-  const bool isBetter = !isPlanned || wanted == form.kind || ns < bestInNs;
+  // Of two that take the same, the one that moves less.
+  const bool isBetter = !isPlanned || (wanted == form.kind && !isWanted) || ns < bestInNs ||
+                        (ns == bestInNs && form.searchesLayouts && !hasSearched);
   if (isBetter && !canEmit(module)) {
     if (mustBe && options.tileSeed == 0) {
       hasFailed = true;
@@ -133,9 +186,12 @@ void PlanChoice::consider(ProgramForm form) {
     }
     return;
   }
-  times.ns.emplace_back(form.kind, ns);
+  addTime(form.kind, ns);
   if (!isBetter)
     return;
+  hasSearched = form.searchesLayouts;
+  if (!form.searchesLayouts)
+    usualKind = form.kind;
   isWanted = wanted == form.kind;
   isPlanned = true;
   bestInNs = ns;

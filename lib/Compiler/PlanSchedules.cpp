@@ -74,8 +74,12 @@ PlanKind PlanSchedules::getKind(size_t part, PlanKind otherwise) const {
   return otherwise;
 }
 
-void PlanSchedules::apply(size_t part, ModuleOp module, PlanKind kind) const {
-  if (isPinned(part) && getKind(part, PlanKind::Best) == kind)
+bool PlanSchedules::searchesLayouts(size_t part) const {
+  return llvm::any_of(parts[part], [](const auto &each) { return each.second.searchesLayouts; });
+}
+
+void PlanSchedules::apply(size_t part, ModuleOp module, PlanKind kind, bool searches) const {
+  if (isPinned(part) && getKind(part, PlanKind::Best) == kind && searchesLayouts(part) == searches)
     mlir::spyre::setSchedules(module, parts[part]);
 }
 

@@ -186,12 +186,16 @@ ScheduledNest Reader::readNest(const json &value, const std::string &field) {
 
 Schedule Reader::readSchedule(const json &value, const std::string &field) {
   Schedule schedule;
-  if (!isObject(value, field, {"kind", "names", "divisions", "nests", "values"}))
+  if (!isObject(value, field, {"kind", "layouts", "names", "divisions", "nests", "values"}))
     return schedule;
   schedule.kind = readString(value, "kind", field).value_or("");
   if (!schedule.kind.empty() && schedule.kind != "untiled" && schedule.kind != "tiled" &&
       schedule.kind != "carried")
     fail(field + ".kind", "known kinds are untiled, tiled and carried");
+  const std::string layouts = readString(value, "layouts", field).value_or("usual");
+  if (layouts != "usual" && layouts != "searched")
+    fail(field + ".layouts", "known layouts are usual and searched");
+  schedule.searchesLayouts = layouts == "searched";
   names.clear();
   if (value.contains("names") && isObject(value["names"], field + ".names", {}))
     for (const auto &[argument, ignored] : value["names"].items())
@@ -330,6 +334,8 @@ std::string writeSchedules(const Schedules &schedules) {
     ordered_json &object = functions[name] = ordered_json::object();
     if (!schedule.kind.empty())
       object["kind"] = schedule.kind;
+    if (schedule.searchesLayouts)
+      object["layouts"] = "searched";
     if (!schedule.names.empty())
       object["names"] = schedule.names;
     if (!schedule.divisions.empty()) {

@@ -98,6 +98,7 @@ def make_judge(options, tools):
         except opcalls.NotExportable:
             return harness.skipped("not-exportable")
         flags = [f"-O{options.opt}", *(["--cores", options.cores] if options.cores else [])]
+        flags += ["--plan-kind", options.plan_kind] if options.plan_kind else []
         command = [tools("spyre-compile"), source, "-o", program, f"--stats={stats}", *flags]
         bad = harness.failure_of(harness.run_process(command, options.timeout))
         if bad:

@@ -25,6 +25,9 @@ struct LowerOptions : public mlir::PassPipelineOptions<LowerOptions> {
                         llvm::cl::init(0)};
   Option<bool> symbolicArgs{*this, "symbolic-args", llvm::cl::desc("Pass base addresses at launch"),
                             llvm::cl::init(true)};
+  Option<bool> searchLayouts{*this, "search-layouts",
+                             llvm::cl::desc("Choose layouts of several values together"),
+                             llvm::cl::init(false)};
   Option<bool> tileTime{*this, "tile-time",
                         llvm::cl::desc("Run neighbouring operations tile by tile"),
                         llvm::cl::init(false)};

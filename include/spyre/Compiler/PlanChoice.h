@@ -8,7 +8,7 @@
 // Plans with tiles over time are made beside the one without, and taken where they take less
 // time in the cost model: today's plan is always a candidate. One of them is of a program whose
 // rows are scaled after contractions (spyre-defer-scaling), which needs less of the scratchpads
-// and one operation more.
+// and one operation more. Others are of a program in layouts that move less.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,26 +20,36 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <optional>
+#include <vector>
+
 namespace spyre::compiler {
 
 /// A form of a program to be planned with tiles over time.
 struct ProgramForm {
   mlir::OwningOpRef<mlir::ModuleOp> program;
   PlanKind kind = PlanKind::Tiled;
-  bool isL1 = false; ///< it has no layouts yet; else it is L2
+  bool isL1 = false;            ///< it has no layouts yet; else it is L2
+  bool searchesLayouts = false; ///< layouts of several values are chosen together
 };
 
 /// \p program (L1) to be planned with softmaxes in f32 whose rows are scaled after contractions,
 /// for loops over parts of the rows; nothing if there is nothing to carry.
 std::optional<ProgramForm> makeCarriedForm(mlir::ModuleOp program);
 
+/// Forms of \p program (L1), whose layouts \p assigned has (L2), in other layouts that move less;
+/// none if there are none. They take more time where cores can share less.
+std::vector<ProgramForm> makeSearchedForms(mlir::ModuleOp program, mlir::ModuleOp assigned);
+
 /// Plans of one program.
 class PlanChoice {
 public:
   /// \p wanted: the kind that is taken, where there is such a plan. \p isPinned: a schedule says
   /// how plans of that kind have to be; no other will do, and what is in its way is said.
-  PlanChoice(const LowerOptions &options, PlanKind wanted, bool isPinned)
-      : options(options), wanted(wanted), mustBe(isPinned || options.tileSeed != 0) {}
+  /// \p mustSearch: in searched layouts.
+  PlanChoice(const LowerOptions &options, PlanKind wanted, bool isPinned, bool mustSearch)
+      : options(options), wanted(wanted), mustBe(isPinned || options.tileSeed != 0),
+        mustSearch(mustSearch) {}
 
   /// The plan without tiles, if it \p hasPassed.
   void setUntiled(mlir::OwningOpRef<mlir::ModuleOp> &plan, bool hasPassed);
@@ -50,13 +60,20 @@ public:
   /// False, too, if a drawn plan, or one that has to be, was none.
   bool hasPlan() const { return isPlanned && !hasFailed; }
   const PlanTimes &getTimes() const { return times; }
+  /// Whether the plan is in searched layouts.
+  bool searchesLayouts() const { return hasSearched; }
 
 private:
+  void addTime(PlanKind kind, double ns);
+
   const LowerOptions &options;
   PlanKind wanted;
-  bool mustBe;
+  bool mustBe, mustSearch;
   mlir::OwningOpRef<mlir::ModuleOp> *plan = nullptr;
-  bool isPlanned = false, isWanted = false, hasFailed = false;
+  bool isPlanned = false, isWanted = false, hasFailed = false, hasSearched = false;
+  bool searchPays = false;                ///< the searched layouts take less time without tiles
+  std::optional<double> untiledInNs;      ///< in the usual layouts
+  PlanKind usualKind = PlanKind::Untiled; ///< the best one in those
   double bestInNs = 0;
   PlanTimes times;
 };

@@ -40,8 +40,10 @@ public:
   bool isPinned(size_t part) const { return !parts[part].empty(); }
   /// The kind that the schedule of \p part says, or \p otherwise.
   PlanKind getKind(size_t part, PlanKind otherwise) const;
+  /// Whether the schedule of \p part is for searched layouts.
+  bool searchesLayouts(size_t part) const;
   /// Has \p module, a form of \p part for a plan of \p kind, obey, if the schedule is for it.
-  void apply(size_t part, mlir::ModuleOp module, PlanKind kind) const;
+  void apply(size_t part, mlir::ModuleOp module, PlanKind kind, bool searchesLayouts) const;
   /// Of all functions.
   const std::vector<std::string> &getNames() const { return names; }
 

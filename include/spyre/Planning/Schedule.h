@@ -74,6 +74,8 @@ struct ScheduledValue {
 /// carried on, of nests after it (the same, unless the plan's kind is `carried`).
 struct Schedule {
   std::string kind; ///< of plan: untiled, tiled or carried; empty: any
+  /// In the layouts that a search found, which is another form of the program.
+  bool searchesLayouts = false;
   /// Names of the dims of arguments, by the argument's name.
   std::map<std::string, std::vector<std::string>> names;
   std::vector<ScheduledDivision> divisions;

@@ -34,6 +34,7 @@ std::string makeFile(const std::string &fields) {
 TEST(ScheduleTest, IsReadAsItWasWritten) {
   Schedule schedule;
   schedule.kind = "carried";
+  schedule.searchesLayouts = true;
   schedule.names["in0"] = {"rows", "columns"};
   schedule.divisions.push_back({3, "mul", {4, 8, 1}});
   schedule.values.push_back({3, ScheduledSpace::LX});

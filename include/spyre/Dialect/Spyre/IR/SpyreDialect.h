@@ -68,7 +68,7 @@ inline constexpr llvm::StringLiteral kOverflowAttr = "spyre.overflow";
 /// numbers as f32. Of arguments and results.
 inline constexpr llvm::StringLiteral kHostTypeAttr = "spyre.host_type";
 /// The host alone passes this argument or takes this result, so that any device format
-/// that copies convert to will do. Unit.
+/// that copies convert to will do and, of a result, any dim in the stick. Unit.
 inline constexpr llvm::StringLiteral kOnHostAttr = "spyre.on_host";
 /// On a constant: the bound of a comparison before it was rounded to a DL16 number.
 inline constexpr llvm::StringLiteral kBoundAttr = "spyre.bound";

@@ -113,7 +113,6 @@ Value LayoutCopies::getPadded(Value value, int64_t dim) {
   auto paddedType = RankedTensorType::get(shape, type.getElementType());
   paddedType = RankedTensorType::get(shape, type.getElementType(),
                                      makeLayout(paddedType, getStickDim(layout)));
-  Value zero = getZero(type.getElementType());
   OpBuilder::InsertionGuard guard(builder);
   setInsertionAfter(value);
 
@@ -123,15 +122,61 @@ Value LayoutCopies::getPadded(Value value, int64_t dim) {
     return padded[{value, dim}] =
                buildIdentity(value.getLoc(), value, shape, identity, paddedType, identity);
   // Zeros beyond the value, then the value.
-  SmallVector<int64_t> rest(type.getShape());
-  rest[dim] = whole - extent;
-  SmallVector<AffineExpr> shifted(identity.getResults());
-  shifted[dim] = shifted[dim] + extent;
-  Value filled =
-      buildIdentity(value.getLoc(), zero, rest, AffineMap::get(rank, 0, builder.getContext()),
-                    paddedType, AffineMap::get(rank, 0, shifted, builder.getContext()));
+  auto fill = [&] { return buildZeros(value.getLoc(), paddedType, dim, extent); };
+  if (writeInto(value, paddedType, fill))
+    return padded[{value, dim}] = value;
+  Value filled = fill();
   return padded[{value, dim}] = buildIdentity(value.getLoc(), value, type.getShape(), identity,
                                               paddedType, identity, filled);
+}
+
+Value LayoutCopies::buildZeros(Location loc, RankedTensorType type, int64_t dim, int64_t begin) {
+  AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
+  SmallVector<int64_t> rest(type.getShape());
+  rest[dim] -= begin;
+  SmallVector<AffineExpr> shifted(identity.getResults());
+  shifted[dim] = shifted[dim] + begin;
+  return buildIdentity(loc, getZero(type.getElementType()), rest,
+                       AffineMap::get(type.getRank(), 0, builder.getContext()), type,
+                       AffineMap::get(type.getRank(), 0, shifted, builder.getContext()));
+}
+
+bool LayoutCopies::canGrow(Value value) const {
+  // A caller does not expect a longer tensor, nor does who updates it.
+  return isThorough && llvm::all_of(value.getUses(), [&](OpOperand &use) {
+           auto reader = dyn_cast<DeviceOpInterface>(use.getOwner());
+           return reader && reader.getOutput() != value;
+         });
+}
+
+bool LayoutCopies::writeInto(Value value, RankedTensorType paddedType, function_ref<Value()> fill) {
+  auto writer = value.getDefiningOp<DeviceOpInterface>();
+  if (!writer || !canGrow(value) || writer.getOutput() || isRestickify(writer) ||
+      !getLayout(value).getTensorLayout(getShape(value)).paddedShape.empty())
+    return false;
+  builder.setInsertionPoint(writer);
+  if (Value filled = fill()) {
+    unsigned numInputs = writer.getInputs().size();
+    writer->insertOperands(numInputs, filled);
+    writer->setAttr("operandSegmentSizes",
+                    builder.getDenseI32ArrayAttr({static_cast<int32_t>(numInputs), 1, 0}));
+  }
+  value.setType(paddedType);
+  tails.update(writer);
+  return true;
+}
+
+bool LayoutCopies::growStickDim(Value value, int64_t dim, int64_t extent) {
+  RankedTensorType type = getRanked(value);
+  SmallVector<int64_t> shape(type.getShape());
+  auto begin =
+      static_cast<int64_t>(llvm::alignTo(std::exchange(shape[dim], extent), getElements(value)));
+  auto grown = RankedTensorType::get(shape, type.getElementType());
+  grown = RankedTensorType::get(shape, type.getElementType(), makeLayout(grown, dim));
+  OpBuilder::InsertionGuard guard(builder);
+  return writeInto(value, grown, [&] {
+    return begin < extent ? buildZeros(value.getLoc(), grown, dim, begin) : Value();
+  });
 }
 
 Value LayoutCopies::buildRestickify(Location loc, Value source, int64_t newStick) {

@@ -66,6 +66,10 @@ public:
   /// Something reads \p value as it lies.
   void keepLayout(Value value) { undecided.erase(value); }
 
+  /// Operations write into tensors with zeros behind them themselves where they can, and weights
+  /// and constants may have one element a stick.
+  void beThorough() { isThorough = true; }
+
   TailAnalysis &getTails() { return tails; }
   /// A movement was asked for that the device has not got; an error says which.
   bool hasFailed() const { return failed; }
@@ -85,6 +89,13 @@ public:
   /// True if an operation over \p extents can read that by \p map (without the new dim).
   bool canReadSpread(Value value, AffineMap map, ArrayRef<int64_t> extents) const;
 
+  /// True if whoever copies \p value in can lay it out with one element a stick.
+  bool canBeSparse(Value value) const {
+    return isThorough && (undecided.contains(value) || value.getDefiningOp<ConstantOp>());
+  }
+  /// \p value like that.
+  Value getSparse(Value value) { return getWithStick(value, -1); }
+
   /// \p value with logical dim \p dim zero-extended to whole sticks.
   Value getPadded(Value value, int64_t dim);
 
@@ -100,6 +111,13 @@ public:
   /// \p resultType (with layout), or into \p init, at \p to.
   Value buildIdentity(Location loc, Value source, ArrayRef<int64_t> extents, AffineMap from,
                       RankedTensorType resultType, AffineMap to, Value init = {});
+
+  /// True if \p value can be a longer tensor for all who read it, and whoever makes these plans
+  /// does not mind.
+  bool canGrow(Value value) const;
+  /// Makes \p value \p extent long along \p dim, which is in its stick: sticks that nobody writes
+  /// hold zeros. False if that is not possible.
+  bool growStickDim(Value value, int64_t dim, int64_t extent);
 
   /// A 0-d zero.
   Value getZero(Type elementType);
@@ -126,6 +144,11 @@ private:
   Value splitSteps(Value value, AffineMap &map, ArrayRef<int64_t> extents, unsigned dim,
                    const ::spyre::layout::IndexExpr &expr);
   bool needsRegion(Value value, AffineMap map, ArrayRef<int64_t> extents, const Cut &cut) const;
+  /// Makes the operation that computes \p value write it into what \p fill makes (if anything),
+  /// of \p paddedType: longer, with zeros behind. False if it cannot.
+  bool writeInto(Value value, RankedTensorType paddedType, function_ref<Value()> fill);
+  /// Zeros in dim \p dim of a tensor of \p type from \p begin on.
+  Value buildZeros(Location loc, RankedTensorType type, int64_t dim, int64_t begin);
   Value buildRestickify(Location loc, Value source, int64_t newStick);
 
   // Moves of values that the device cannot restickify (WideMoves.cpp).
@@ -143,7 +166,7 @@ private:
   func::FuncOp func;
   OpBuilder builder;
   TailAnalysis tails;
-  bool failed = false;
+  bool failed = false, isThorough = false;
   llvm::MapVector<std::pair<Value, int64_t>, Value> restickified, padded;
   llvm::MapVector<Value, Value> spread;
   llvm::DenseSet<Value> regions;   ///< what getRegion has made

@@ -182,9 +182,12 @@ private:
     for (auto [i, value] : llvm::enumerate(op.getOperands())) {
       auto type = cast<RankedTensorType>(value.getType());
       LayoutAttr layout = getLayout(value);
+      // Copies to the host follow any layout of whole sticks without padding of other dims.
+      bool isFree = func.getResultAttr(i, kOnHostAttr) && getStickDim(layout) >= 0 &&
+                    layout.getTensorLayout(type.getShape()).paddedShape.empty();
       auto wanted = LayoutAttr::getDefault(op.getContext(), type.getShape(), layout.getFormat());
       // The order within sticks is L2-6's.
-      if (layout.withArrangement(Arrangement::Standard) != wanted)
+      if (!isFree && layout.withArrangement(Arrangement::Standard) != wanted)
         report(op, "L2-4") << "result #" << i << " has layout " << layout
                            << ", not the default one that callers expect";
     }

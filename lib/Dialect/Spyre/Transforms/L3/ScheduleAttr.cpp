@@ -114,7 +114,7 @@ void mlir::spyre::setSchedules(ModuleOp module, const planning::Schedules &sched
       func->setAttr(kScheduleAttr, makeAttribute(func, known->second));
 }
 
-void mlir::spyre::takeChosenSchedules(ModuleOp module, StringRef kind,
+void mlir::spyre::takeChosenSchedules(ModuleOp module, StringRef kind, bool searchesLayouts,
                                       planning::Schedules &schedules) {
   for (auto func : module.getOps<func::FuncOp>()) {
     func->removeAttr(kScheduleAttr);
@@ -123,6 +123,7 @@ void mlir::spyre::takeChosenSchedules(ModuleOp module, StringRef kind,
     planning::Schedule schedule = getChosenSchedule(func);
     func->removeAttr(kChosenScheduleAttr);
     schedule.kind = kind.str();
+    schedule.searchesLayouts = searchesLayouts;
     if (!schedule.nests)
       schedule.nests.emplace();
     schedules[func.getName().str()] = std::move(schedule);

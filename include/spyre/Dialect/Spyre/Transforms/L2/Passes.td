@@ -17,14 +17,20 @@ def SpyreAssignLayouts : Pass<"spyre-assign-layouts", "::mlir::func::FuncOp"> {
     dim plus a constant. Output: the same operations on tensors with
     `#spyre.layout`, and the copies that make every operand readable.
 
-    Arguments and results keep the default layout, the calling convention. An
-    operation's stick dim is the one that moves the fewest elements: each operand
+    Arguments and results keep the default layout, the calling convention; with `search`, a
+    result that the host alone takes (`spyre.on_host`) may have any dim in its stick, as copies
+    follow its layout. An operation's stick dim is the one that moves the fewest elements: each operand
     must have it in its stick, or not depend on it and be read from lane 0.
     What does not fit is copied once per value, not once per consumer:
     `spyre.restickify` moves another dim into the stick; a dim that must be
     padded in memory (the contraction dim of a matmul's second operand, both
     dims of a restickify) gets a zero-filled tensor that is as large as the
     padding, into which the value is copied.
+
+    An operation does not see what its result's readers want. With `search`, other choices
+    near copies are tried, each with the whole function assigned again, and the one that moves
+    the least is kept. That is not always the one that takes the least time, as cores share
+    dims: `lib/Compiler` plans both.
 
     Layouts are those of a device whose casts between 16 and 32 bits keep the order of
     elements, as the emulator's do. Remarks (category `arrangement`) name the operations
@@ -45,6 +51,8 @@ def SpyreAssignLayouts : Pass<"spyre-assign-layouts", "::mlir::func::FuncOp"> {
       return %1 : …
     ```
   }];
+  let options = [Option<"search", "search", "bool", /*default=*/"false",
+                        "Try other stick dims near copies and in results">];
   let dependentDialects = ["::mlir::spyre::SpyreDialect"];
 }
 
@@ -54,8 +62,8 @@ def SpyreVerifyLayouts : Pass<"spyre-verify-layouts", "::mlir::func::FuncOp"> {
     Input, output: L2. The rules: every tensor has a layout (L2-0); every operand is readable in its operation's stick
     dim (L2-1); a contraction's padded region is zero on one side and finite on
     the other (L2-2); memory that an operation reads beyond the logical extent
-    exists (L2-3); results have the default layout (L2-4); every tensor fits in the
-    device's memory (L2-5); where a layout says that elements are in another order than
+    exists (L2-3); results have the default layout, those that the host takes one of whole
+    sticks (L2-4); every tensor fits in the device's memory (L2-5); where a layout says that elements are in another order than
     the standard one, orders are those that the operations make, and fit together (L2-6).
     All violations are reported, each with its number.
 

@@ -27,8 +27,10 @@ FailureOr<::spyre::planning::Schedule> getSchedule(func::FuncOp func);
 void setSchedules(ModuleOp module, const ::spyre::planning::Schedules &schedules);
 
 /// Moves what the passes have recorded of the functions of \p module, whose plan is of \p kind,
-/// to \p schedules. No function has an attribute of a schedule afterwards.
-void takeChosenSchedules(ModuleOp module, StringRef kind, ::spyre::planning::Schedules &schedules);
+/// in searched layouts or not, to \p schedules. No function has an attribute of a schedule
+/// afterwards.
+void takeChosenSchedules(ModuleOp module, StringRef kind, bool searchesLayouts,
+                         ::spyre::planning::Schedules &schedules);
 
 } // namespace mlir::spyre
 
