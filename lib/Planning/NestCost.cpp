@@ -140,9 +140,28 @@ double Run::getLeastOf(const Candidate &candidate, unsigned number) {
          double(runsHere);
 }
 
-double Run::getLeastOf(const Candidate &candidate) {
-  double ns = 0;
-  for (unsigned number = first; number <= last && ns < kIllegal; ++number)
+double Run::getOutsideInNs() const {
+  double bytes = 0;
+  for (unsigned place = 0; place < values.size(); ++place) {
+    const unsigned number = values[place];
+    const bool isInside = facts.problem.values[number].isInternal &&
+                          facts.firstUse[number] >= first && facts.lastUse[number] <= last;
+    if (isInside || facts.isResident[number])
+      continue;
+    double most = 0;
+    bool isHidden = false;
+    for (Use use : uses[place]) {
+      most = std::max(most, facts.getBytes(use));
+      isHidden |= facts.problem.ops[use.op].macs > 0;
+    }
+    bytes += isHidden ? 0 : most;
+  }
+  return bytes / facts.problem.memoryInBytesPerNs;
+}
+
+double Run::getLeastOf(const Candidate &candidate, double limit) {
+  double ns = outsideInNs ? *outsideInNs : 0;
+  for (unsigned number = first; number <= last && ns < limit; ++number)
     ns += !candidate.isApart.empty() && candidate.isApart[number - first]
               ? facts.getOwnDivision(number).second
               : getLeastOf(candidate, number);
@@ -338,7 +357,7 @@ bool Run::canSplit(unsigned number, size_t operand, unsigned dim, const Candidat
   return true;
 }
 
-double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit) {
+double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit, double limit) {
   allFit = false;
   nest = {};
   for (const Share &share : candidate.cores)
@@ -437,6 +456,8 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit) {
             facts.problem.memoryInBytesPerNs;
   std::vector<std::pair<unsigned, int64_t>> tiles;
   for (unsigned number = first; number <= last; ++number) {
+    if (ns >= limit)
+      return kIllegal;
     const NestOp &op = nest.ops[number - first];
     tiles.clear();
     for (unsigned i = 0; i < op.depth; ++i)

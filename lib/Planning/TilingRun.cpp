@@ -16,6 +16,7 @@ namespace spyre::planning::tiling {
 void Run::add(unsigned number) {
   classes.clear();
   passing.reset();
+  outsideInNs.reset();
   const TilingOp &op = facts.problem.ops[number];
   hasProducts |= op.macs > 0;
   const std::vector<int64_t> &extents = Facts::getExtents(op);

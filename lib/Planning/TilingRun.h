@@ -353,7 +353,8 @@ private:
   };
   /// The time of \p candidate, which \p nest becomes. \p allFit: nothing that could stay in LX
   /// had to leave it for its size. Infinite if it is not legal.
-  double evaluate(const Candidate &candidate, Nest &nest, bool &allFit);
+  /// Where it is \p limit or more, it may be said to be infinite.
+  double evaluate(const Candidate &candidate, Nest &nest, bool &allFit, double limit);
   /// Which operations are done apart (NestOp::isApart); empty: none.
   std::vector<bool> findApart(const Candidate &candidate);
   /// The time of one tile of operation \p op if all its operands were in the scratchpads, and how
@@ -362,8 +363,9 @@ private:
   /// The work slices of operation \p op, empty for one core, and how many cores they take.
   int64_t setSplits(const Candidate &candidate, unsigned op, Splits &splits) const;
   /// What no plan of \p candidate falls below: its operations with all operands in the
-  /// scratchpads. Infinite if it is not legal, or too few cores would work.
-  double getLeastOf(const Candidate &candidate);
+  /// scratchpads. Infinite if it is not legal, or too few cores would work; \p limit or more
+  /// where that is all that is known.
+  double getLeastOf(const Candidate &candidate, double limit);
   /// Whether \p dim of operation \p op can be two dims, the \p numSlices slices and what is in
   /// one, where an operand lies in device memory: memory goes on in whole steps of slices.
   bool canSplit(unsigned op, size_t operand, unsigned dim, const Candidate &candidate,
@@ -403,6 +405,9 @@ private:
   bool fitKept(std::vector<Kept> &kept, Nest &nest, const std::vector<unsigned> &positions);
   /// Values that stay in the scratchpads from before the run to behind it, for others.
   const std::vector<unsigned> &getPassing();
+  /// What it takes at least to read and write values that no product touches, whose time would
+  /// hide that.
+  double getOutsideInNs() const;
   /// What no nest of the run falls below: each value from outside is read once, each that
   /// leaves is written once.
   double getLeastInNs() const;
@@ -437,6 +442,7 @@ private:
   std::map<Node, Class> classes;      ///< of the run as it is
   bool hasProducts = false;
   std::optional<std::vector<unsigned>> passing;      ///< of the run as it is
+  std::optional<double> outsideInNs; ///< of the run as it is
   std::vector<std::pair<unsigned, int64_t>> tilesOf; ///< of the last operation that was asked for
   Splits splitsOf;
   std::vector<unsigned> places; ///< of every value of the problem in `values`, or kNone

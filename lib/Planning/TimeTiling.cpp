@@ -27,6 +27,8 @@ namespace spyre::planning {
 static constexpr unsigned kEachLength = 16;
 /// Nothing is looked for where the least that is possible is that near.
 static constexpr double kNoBetter = 1.02;
+/// What takes up to so many times the best is judged to its end: it may be the next best.
+static constexpr double kNearBest = 1.3;
 /// How many operations later a nest may begin that saves more than one that begins here.
 static constexpr unsigned kLookahead = 3;
 /// More tiles than that start more than they compute.
@@ -87,6 +89,7 @@ static std::vector<int64_t> thin(const std::vector<int64_t> &counts, size_t most
 
 std::optional<Nest> Run::findBest(unsigned numLoops, Saving least) {
   std::vector<Node> shareable = getShareable();
+  outsideInNs = getOutsideInNs();
   Nest nest;
   bool allFit = true;
   const double untiledInNs = facts.getUntiledInNs(first, last), leastInNs = getLeastInNs();
@@ -105,6 +108,10 @@ std::optional<Nest> Run::findBest(unsigned numLoops, Saving least) {
   std::optional<Nest> best;
   double secondInNs = std::numeric_limits<double>::infinity();
   std::vector<int64_t> secondTrips;
+  auto getLimit = [&] {
+    return facts.problem.seed ? std::numeric_limits<double>::infinity()
+                              : best ? best->tiledInNs : mostInNs;
+  };
   // Takes the candidate if it is the best so far; true if smaller tiles cannot be better.
   auto consider = [&](const Candidate &candidate, double leastOf) {
     if (pins && (pins->loadsFactors.value_or(candidate.loadsFactors) != candidate.loadsFactors ||
@@ -114,12 +121,12 @@ std::optional<Nest> Run::findBest(unsigned numLoops, Saving least) {
         std::none_of(candidate.loops.begin(), candidate.loops.end(),
                      [](const Loop &loop) { return loop.tiled->isCarried; }))
       return false;
-    const double limit = best ? best->tiledInNs : mostInNs;
     // No plan of it takes less than all in the scratchpads.
     const uint64_t seed = facts.problem.seed;
-    if (leastOf >= (seed ? std::numeric_limits<double>::infinity() : limit))
+    if (leastOf >= getLimit())
       return false;
-    double ns = evaluate(candidate, nest, allFit);
+    const double limit = best ? best->tiledInNs : mostInNs;
+    double ns = evaluate(candidate, nest, allFit, getLimit() * kNearBest);
     if (seed && ns < std::numeric_limits<double>::infinity()) {
       const uint64_t shares = nest.shares.empty() ? 0 : uint64_t(nest.shares.front());
       ns =
@@ -154,14 +161,14 @@ std::optional<Nest> Run::findBest(unsigned numLoops, Saving least) {
     for (std::vector<Share> &cores : getShares(loops, shareable)) {
       Candidate candidate{loops, std::move(cores)};
       candidate.isApart = findApart(candidate);
-      const double leastOf = getLeastOf(candidate);
+      const double leastOf = getLeastOf(candidate, getLimit());
       isLast &= consider(candidate, leastOf);
       if (!hasProducts)
         continue;
       candidate.loadsFactors = true;
       consider(candidate, leastOf);
       candidate.copies = true;
-      const double leastOfCopies = getLeastOf(candidate);
+      const double leastOfCopies = getLeastOf(candidate, getLimit());
       candidate.loadsFactors = false;
       consider(candidate, leastOfCopies);
       candidate.loadsFactors = true;
@@ -251,39 +258,51 @@ std::optional<Nest> NestSearch::find(unsigned first, unsigned end, tiling::Savin
   saved = least;
   if (facts.problem.ops[first].isFixed)
     return best;
-  std::vector<tiling::Run> runs; // that are not too long for two loops
+  struct Known {
+    bool joinsReads;
+    unsigned length;
+    tiling::Saving most; ///< with those beyond
+  };
+  std::vector<Known> runs; // that are not too long for two loops
+  auto judge = [&](tiling::Run &run, bool joinsReads) {
+    const unsigned length = run.getLength();
+    if (!joinsReads && !run.hasSeparated())
+      return;
+    take(run.findBest(1, getLeast(first + length - 1)));
+    if (length <= tiling::kMostOfTwoLoops && length > 1)
+      runs.push_back({joinsReads, length, run.getMostSaving() + getBeyond(first + length)});
+  };
+  auto canGrow = [&](const tiling::Run &run) { return first + run.getLength() < end; };
   for (bool joinsReads : {true, false}) {
     tiling::Run run(facts, first, joinsReads);
-    for (size_t numTileable = run.getTileable().size(); numTileable > 0;) {
+    size_t numTileable = run.getTileable().size();
+    // Short ones at each length.
+    while (numTileable > 0 && run.getLength() <= kEachLength) {
+      judge(run, joinsReads);
+      numTileable = canGrow(run) && run.grow() ? run.getTileable().size() : 0;
+    }
+    while (numTileable > 0 && (joinsReads || run.getLength() <= tiling::kMostOfTwoLoops)) {
       // A longer run is tried before it is known to be one; where fewer dims are left, the
       // shorter is the last of its kind.
       tiling::Run shorter = run;
-      bool canGrow = first + run.getLength() < end && run.grow();
-      size_t left = canGrow ? run.getTileable().size() : 0;
-      bool isLast = left != std::exchange(numTileable, left);
-      unsigned length = shorter.getLength();
-      if (!joinsReads && length > tiling::kMostOfTwoLoops)
-        break;
-      if ((!isLast && length > kEachLength && length % kEachLength) ||
-          (!joinsReads && !shorter.hasSeparated()))
-        continue;
-      take(shorter.findBest(1, getLeast(first + length - 1)));
-      if (length <= tiling::kMostOfTwoLoops && length > 1)
-        runs.push_back(std::move(shorter));
+      const size_t left = canGrow(run) && run.grow() ? run.getTileable().size() : 0;
+      const bool isLast = left != std::exchange(numTileable, left);
+      if (isLast || shorter.getLength() % kEachLength == 0)
+        judge(shorter, joinsReads);
     }
   }
   // Two loops where most is left to be saved.
-  std::vector<tiling::Saving> most;
-  for (const tiling::Run &run : runs)
-    most.push_back(run.getMostSaving() + getBeyond(first + run.getLength()));
-  std::vector<size_t> order(runs.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return std::tie(most[a].numImpossible, most[a].ns) >
-           std::tie(most[b].numImpossible, most[b].ns);
+  std::stable_sort(runs.begin(), runs.end(), [&](const Known &a, const Known &b) {
+    return std::tie(a.most.numImpossible, a.most.ns) > std::tie(b.most.numImpossible, b.most.ns);
   });
-  for (size_t i = 0; i < std::min(runs.size(), kMostOfRuns); ++i)
-    take(runs[order[i]].findBest(2, getLeast(first + runs[order[i]].getLength() - 1)));
+  for (size_t i = 0; i < std::min(runs.size(), kMostOfRuns); ++i) {
+    if (!runs[i].most.isAsMuchAs(saved))
+      break;
+    tiling::Run run(facts, first, runs[i].joinsReads);
+    while (run.getLength() < runs[i].length)
+      run.grow();
+    take(run.findBest(2, getLeast(first + runs[i].length - 1)));
+  }
   return std::move(best);
 }
 
@@ -378,39 +397,58 @@ static std::vector<Nest> chooseBest(const tiling::Facts &facts, unsigned begin, 
   return nests;
 }
 
-/// The nests that are worth it where values stay untiled as \p facts says.
-static std::vector<Nest> chooseNests(const tiling::Facts &facts) {
-  // Nests that save most take longest to find. What lies between them is looked at from each
-  // operation on.
-  std::vector<Nest> greedy = chooseGreedily(facts), nests;
-  if (facts.problem.ops.empty())
-    return nests;
-  const double all = facts.getUntiledInNs(0, static_cast<unsigned>(facts.problem.ops.size()) - 1);
-  auto isSettled = [&](const Nest &nest) {
-    return nest.numTrips.size() == 2 || nest.numImpossible > 0 ||
-           nest.last - nest.first >= tiling::kMostOfTwoLoops ||
-           (!nest.numTrips.empty() && nest.untiledInNs - nest.tiledInNs > kShareOfSettled * all);
-  };
+/// \p found without the nests that \p isSettled is not true of, and the best of what lies between
+/// the others; where that is too long to be looked at from each operation on, what was found.
+static std::vector<Nest> chooseBetween(const tiling::Facts &facts, std::vector<Nest> found,
+                                       const std::function<bool(const Nest &)> &isSettled) {
+  std::vector<Nest> nests;
   unsigned begin = 0;
-  auto fill = [&](unsigned end, auto firstWithin, auto lastWithin) {
+  auto within = found.begin();
+  auto fill = [&](unsigned end, auto lastWithin) {
     if (end - begin <= kMostOfAllRuns)
       for (Nest &nest : chooseBest(facts, begin, end))
         nests.push_back(std::move(nest));
     else
-      nests.insert(nests.end(), std::make_move_iterator(firstWithin),
+      nests.insert(nests.end(), std::make_move_iterator(within),
                    std::make_move_iterator(lastWithin));
   };
-  auto within = greedy.begin();
-  for (auto nest = greedy.begin(); nest != greedy.end(); ++nest) {
+  for (auto nest = found.begin(); nest != found.end(); ++nest) {
     if (!isSettled(*nest))
       continue;
-    fill(nest->first, within, nest);
+    fill(nest->first, nest);
     begin = nest->last + 1;
     within = std::next(nest);
     nests.push_back(std::move(*nest));
   }
-  fill(static_cast<unsigned>(facts.problem.ops.size()), within, greedy.end());
+  fill(static_cast<unsigned>(facts.problem.ops.size()), found.end());
   return nests;
+}
+
+/// The nests that are worth it where values stay untiled as \p facts says.
+static std::vector<Nest> chooseNests(const tiling::Facts &facts) {
+  if (facts.problem.ops.empty())
+    return {};
+  // Nests that save most take longest to find. What lies between them is looked at from each
+  // operation on.
+  const double all = facts.getUntiledInNs(0, static_cast<unsigned>(facts.problem.ops.size()) - 1);
+  return chooseBetween(facts, chooseGreedily(facts), [&](const Nest &nest) {
+    return nest.numTrips.size() == 2 || nest.numImpossible > 0 ||
+           nest.last - nest.first >= tiling::kMostOfTwoLoops ||
+           (!nest.numTrips.empty() && nest.untiledInNs - nest.tiledInNs > kShareOfSettled * all);
+  });
+}
+
+/// \p nests where \p lost, which \p facts knows now, do not stay untiled: those that do not use
+/// them are what they were.
+static std::vector<Nest> chooseAgain(const tiling::Facts &facts, std::vector<Nest> nests,
+                                     const std::vector<unsigned> &lost) {
+  return chooseBetween(facts, std::move(nests), [&](const Nest &nest) {
+    for (unsigned number = nest.first; number <= nest.last; ++number)
+      for (const TilingOperand &operand : facts.problem.ops[number].operands)
+        if (std::find(lost.begin(), lost.end(), operand.value) != lost.end())
+          return false;
+    return true;
+  });
 }
 
 /// Values that operations of \p nests or beside them expect in the scratchpads, and that some
@@ -552,7 +590,7 @@ std::vector<Nest> findNests(const TilingProblem &problem) {
     if (lost.empty())
       break;
     facts.setLost(lost);
-    nests = chooseNests(facts);
+    nests = chooseAgain(facts, std::move(nests), lost);
   }
   divideAnew(facts, nests);
   return nests;
