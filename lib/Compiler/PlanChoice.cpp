@@ -28,6 +28,8 @@ namespace spyre::compiler {
 
 /// How far above the least that is possible no further kind of plan is tried.
 static constexpr double kNearBound = 1.06;
+/// Layouts whose plan without tiles takes so many times what others take get no other plan.
+static constexpr double kFar = 1.25;
 
 /// What \p getInNs says of all planned functions of \p module.
 static double sum(ModuleOp module, double (*getInNs)(func::FuncOp)) {
@@ -144,7 +146,10 @@ void PlanChoice::consider(ProgramForm form) {
   if (!mustBe && form.searchesLayouts && form.kind != PlanKind::Untiled && !searchPays)
     return;
   if (!mustBe && form.searchesLayouts && form.kind == PlanKind::Carried &&
-      wanted == PlanKind::Best && usualKind != PlanKind::Carried)
+      wanted == PlanKind::Best && !usualIsFar && usualKind != PlanKind::Carried)
+    return;
+  // Nor are the usual ones where they lose by far.
+  if (!mustBe && !form.searchesLayouts && usualIsFar)
     return;
   // Sums that are carried on take operations of their own; little can be gained where next to
   // nothing is lost.
@@ -172,8 +177,10 @@ void PlanChoice::consider(ProgramForm form) {
     return;
   }
   const double ns = sum(module, getModelledTimeInNs);
-  if (form.searchesLayouts && form.kind == PlanKind::Untiled)
+  if (form.searchesLayouts && form.kind == PlanKind::Untiled) {
     searchPays = !untiledInNs || ns < *untiledInNs;
+    usualIsFar = untiledInNs && ns * kFar < *untiledInNs;
+  }
   // Not every plan has a descriptor for each operation: with tiles a few need more dims.
   // Of two that take the same, the one that moves less.
   const bool isBetter = !isPlanned || (wanted == form.kind && !isWanted) || ns < bestInNs ||

@@ -198,13 +198,17 @@ std::vector<bool> Run::findApart(const Candidate &candidate) {
 }
 
 bool Run::placeOps(const Candidate &candidate, Nest &nest) {
-  nest.ops.reserve(getLength());
+  nest.ops.resize(getLength());
   for (unsigned number = first; number <= last; ++number) {
-    NestOp placed;
+    NestOp &placed = nest.ops[number - first];
+    placed.depth = placed.copied = 0;
+    placed.isAfter = placed.isApart = false;
+    placed.dims.clear();
+    placed.splits.clear();
+    placed.shareDims.fill(std::nullopt);
     if (!candidate.isApart.empty() && candidate.isApart[number - first]) {
       placed.isApart = true;
       placed.splits = facts.getOwnDivision(number).first;
-      nest.ops.push_back(std::move(placed));
       continue;
     }
     const unsigned numLoops = static_cast<unsigned>(candidate.loops.size());
@@ -241,11 +245,22 @@ bool Run::placeOps(const Candidate &candidate, Nest &nest) {
     for (size_t i = 0; i < candidate.cores.size(); ++i)
       if (candidate.cores[i].numSlices > 1)
         placed.shareDims[i] = getSharedDim(*candidate.cores[i].shared, number - first);
-    nest.ops.push_back(std::move(placed));
   }
   if (candidate.copies)
     copyOps(candidate, nest);
   return true;
+}
+
+bool Run::mayCopy(const Candidate &candidate) const {
+  for (const Share &share : candidate.cores)
+    for (unsigned place = 0; place < values.size() && share.numSlices > 1; ++place)
+      if (!share.shared->isInValue[place] && touchesBoxes[place] &&
+          std::any_of(uses[place].begin(), uses[place].end(), [&](Use use) {
+            return !facts.problem.ops[use.op].operands[use.operand].isWrite &&
+                   readsCopies(share, use);
+          }))
+        return true;
+  return false;
 }
 
 void Run::copyOps(const Candidate &candidate, Nest &nest) const {
@@ -359,7 +374,12 @@ bool Run::canSplit(unsigned number, size_t operand, unsigned dim, const Candidat
 
 double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit, double limit) {
   allFit = false;
-  nest = {};
+  // What it has allocated is used again: there are many candidates.
+  nest.numTrips.clear();
+  nest.shares.clear();
+  nest.tiles.clear();
+  nest.wholes.clear();
+  nest.evicted.clear();
   for (const Share &share : candidate.cores)
     nest.shares.push_back(share.numSlices);
   nest.first = first;

@@ -197,17 +197,15 @@ std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nes
 bool fit(std::vector<Resident> &residents, size_t numPositions, double capacity) {
   bool allFit = true;
   while (true) {
-    std::unordered_map<unsigned, double> bytesOf;
-    for (const Resident &resident : residents)
-      bytesOf[resident.id] = resident.bytes;
     // What is live at each operation, from what begins and ends there. A result takes the
     // place of an input that ends with it.
     std::vector<double> change(numPositions + 1);
     for (const Resident &resident : residents) {
-      auto result = bytesOf.end();
-      if (resident.replacedBy)
-        result = bytesOf.find(*resident.replacedBy);
-      bool isReplaced = result != bytesOf.end() && result->second == resident.bytes;
+      const bool isReplaced =
+          resident.replacedBy &&
+          std::any_of(residents.begin(), residents.end(), [&](const Resident &other) {
+            return other.id == *resident.replacedBy && other.bytes == resident.bytes;
+          });
       change[resident.from] += resident.bytes;
       change[resident.to + (isReplaced ? 0 : 1)] -= resident.bytes;
     }

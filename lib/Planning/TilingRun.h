@@ -373,6 +373,8 @@ private:
   /// Depths, dims and work slices of the operations.
   /// False if an operation would have to stand both in a loop and behind it.
   bool placeOps(const Candidate &candidate, Nest &nest);
+  /// Whether some operation reads alike what slices of a share could have copies of.
+  bool mayCopy(const Candidate &candidate) const;
   /// Which operations each slice does for itself: those whose result cores need alike.
   void copyOps(const Candidate &candidate, Nest &nest) const;
   /// True if \p use, of an operation that has a dim along \p share, may be that of a copy of its

@@ -30,13 +30,13 @@ static constexpr double kNoBetter = 1.02;
 /// What takes up to so many times the best is judged to its end: it may be the next best.
 static constexpr double kNearBest = 1.3;
 /// How many operations later a nest may begin that saves more than one that begins here.
-static constexpr unsigned kLookahead = 3;
+static constexpr unsigned kLookahead = 1;
 /// More tiles than that start more than they compute.
 static constexpr int64_t kMostTiles = 1 << 16;
 /// Numbers of tiles of each of two loops that are tried.
 static constexpr size_t kMostCounts = 7;
 /// Runs from one operation on that are tried with two loops.
-static constexpr size_t kMostOfRuns = 6;
+static constexpr size_t kMostOfRuns = 4;
 /// Drawn nests have no more tiles: each takes a while to run.
 static constexpr int64_t kMostDrawnTiles = 64;
 /// What must be carried on counts like so many operations that are not possible else.
@@ -167,6 +167,8 @@ std::optional<Nest> Run::findBest(unsigned numLoops, Saving least) {
         continue;
       candidate.loadsFactors = true;
       consider(candidate, leastOf);
+      if (!mayCopy(candidate))
+        continue;
       candidate.copies = true;
       const double leastOfCopies = getLeastOf(candidate, getLimit());
       candidate.loadsFactors = false;

@@ -72,6 +72,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> *plan = nullptr;
   bool isPlanned = false, isWanted = false, hasFailed = false, hasSearched = false;
   bool searchPays = false;                ///< the searched layouts take less time without tiles
+  bool usualIsFar = false;                ///< by far less
   std::optional<double> untiledInNs;      ///< in the usual layouts
   PlanKind usualKind = PlanKind::Untiled; ///< the best one in those
   double bestInNs = 0;
