@@ -494,9 +494,8 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
       forms[part].push_back(std::move(form));
   // What plans without tiles take says which others are worth making.
   for (auto &mine : forms)
-    std::stable_partition(mine.begin(), mine.end(), [](const auto &form) {
-      return form.kind == PlanKind::Untiled;
-    });
+    std::stable_partition(mine.begin(), mine.end(),
+                          [](const auto &form) { return form.kind == PlanKind::Untiled; });
   for (auto [part, bundle] : llvm::enumerate(graph.bundles)) {
     const PlanKind kind = schedules.getKind(part, PlanKind::Untiled);
     if (schedules.isPinned(part) && !hasChoice && kind != PlanKind::Untiled)

@@ -29,7 +29,7 @@ namespace spyre::compiler {
 /// How far above the least that is possible no further kind of plan is tried.
 static constexpr double kNearBound = 1.06;
 /// Layouts whose plan without tiles takes so many times what others take get no other plan.
-static constexpr double kFar = 1.25;
+static constexpr double kFar = 1.5;
 
 /// What \p getInNs says of all planned functions of \p module.
 static double sum(ModuleOp module, double (*getInNs)(func::FuncOp)) {

@@ -244,25 +244,37 @@ bool Run::isTileable(Node root) {
   return true;
 }
 
-std::vector<Node> Run::getRoots() {
+std::vector<Node> Run::getRoots(bool countsCarried) {
   std::vector<Node> roots;
-  for (unsigned op = first; op <= last; ++op)
-    for (unsigned d = 0; d < Facts::getExtents(facts.problem.ops[op]).size(); ++d) {
-      Node root = find(facts.opNodes[op] + d);
-      if (std::find(roots.begin(), roots.end(), root) == roots.end())
+  std::vector<unsigned> counts; // operations that have a dim of it
+  unsigned numCarried = 0;
+  for (unsigned op = first; op <= last; ++op) {
+    numCarried += facts.problem.ops[op].carried.has_value();
+    const size_t numDims = Facts::getExtents(facts.problem.ops[op]).size();
+    for (unsigned d = 0; d < numDims; ++d) {
+      const Node root = find(facts.opNodes[op] + d);
+      const auto known = std::find(roots.begin(), roots.end(), root);
+      counts.resize(roots.size() + 1);
+      ++counts[static_cast<size_t>(known - roots.begin())];
+      if (known == roots.end())
         roots.push_back(root);
     }
+  }
+  // Half of the operations have to have it, or to be carried on.
+  const unsigned more = countsCarried ? numCarried : 0;
+  size_t at = 0;
+  std::erase_if(roots, [&](Node) { return (counts[at++] + more) * 2 < getLength(); });
   return roots;
 }
 
 std::vector<Node> Run::getTileable() {
-  std::vector<Node> roots = getRoots();
+  std::vector<Node> roots = getRoots(/*countsCarried=*/true);
   std::erase_if(roots, [&](Node root) { return !isTileable(root); });
   return roots;
 }
 
 std::vector<Node> Run::getShareable() {
-  std::vector<Node> roots = getRoots();
+  std::vector<Node> roots = getRoots(/*countsCarried=*/false);
   std::erase_if(roots, [&](Node root) { return getClass(root).numOps * 2 < getLength(); });
   return roots;
 }

@@ -320,8 +320,9 @@ private:
   /// The groups whose reductions reduce a dim of \p tiled; false if one of them is not whole
   /// in the run, or an operation reduces it that carries nothing.
   bool findCarried(const Class &tiled, std::vector<bool> &isCarried) const;
-  /// The classes of the run's operations, in order of appearance.
-  std::vector<Node> getRoots();
+  /// The classes of the run's operations that half of them may have, in order of appearance; or
+  /// may have or carry something on.
+  std::vector<Node> getRoots(bool countsCarried);
 
   /// Classes stay where they are as long as the run does.
   struct Loop {
@@ -444,7 +445,7 @@ private:
   std::map<Node, Class> classes;      ///< of the run as it is
   bool hasProducts = false;
   std::optional<std::vector<unsigned>> passing;      ///< of the run as it is
-  std::optional<double> outsideInNs; ///< of the run as it is
+  std::optional<double> outsideInNs;                 ///< of the run as it is
   std::vector<std::pair<unsigned, int64_t>> tilesOf; ///< of the last operation that was asked for
   Splits splitsOf;
   std::vector<unsigned> places; ///< of every value of the problem in `values`, or kNone

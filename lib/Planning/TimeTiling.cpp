@@ -110,7 +110,8 @@ std::optional<Nest> Run::findBest(unsigned numLoops, Saving least) {
   std::vector<int64_t> secondTrips;
   auto getLimit = [&] {
     return facts.problem.seed ? std::numeric_limits<double>::infinity()
-                              : best ? best->tiledInNs : mostInNs;
+           : best             ? best->tiledInNs
+                              : mostInNs;
   };
   // Takes the candidate if it is the best so far; true if smaller tiles cannot be better.
   auto consider = [&](const Candidate &candidate, double leastOf) {

@@ -31,7 +31,7 @@ using namespace mlir::spyre;
 
 /// Other choices that are tried, and operations that are assigned for them: compile time.
 static constexpr unsigned kMostTrials = 24;
-static constexpr unsigned kMostVisits = 2000;
+static constexpr unsigned kMostVisits = 1000;
 /// Functions of so few that all choices are tried.
 static constexpr unsigned kFewOperations = 8;
 /// How far from a copy, in operations, a choice may be that avoids it.
