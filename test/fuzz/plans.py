@@ -128,6 +128,7 @@ class Plan:
         """Compiles into the folder `name`, stages beside it; returns the finished process."""
         stages = self.folder / f"{name}-stages"
         flags = [*self.flags(opt, cores), "--host=table", f"--dump-stages={stages}"]
+        flags.append(f"--save-plan={self.folder / name}.schedule.json")
         return self.call(self.tools("spyre-compile"), source, "-o", self.folder / name, *flags)
 
     def stage(self, name, level):
@@ -233,6 +234,8 @@ class Plan:
         """The name of the folder with the changed bundle, or None."""
         rng, done, planned = self.rng, None, None
         which = rng.choice(["l2", "l3", "both", "both"])
+        if self.is_planned_otherwise():
+            which = "l3"
         cores = self.cores
         if which != "l3":
             function = plantext.Function(self.with_constants(l2))
@@ -249,6 +252,11 @@ class Plan:
                 done, planned = self.compile_part(f"l3-{number}", function, opt, False), function
         self.cuts[1] |= plantext.reduced_cuts(planned or plantext.Function(l3))
         return done
+
+    def is_planned_otherwise(self):
+        """Whether the compiler's own plan is of another form of the program than that whose L2 was dumped."""
+        plans = json.loads((self.folder / "own.schedule.json").read_text())["functions"].values()
+        return any(plan.get("kind") == "carried" or plan.get("layouts") == "searched" for plan in plans)
 
     def note(self, where, changes):
         self.outcome.changes += [f"{where}: {change}" for change in changes]
