@@ -54,3 +54,30 @@ func.func @negative(%s: !s, %y: !s) -> (!s, !s, !r) {
   %w2 = spyre.where3 (d0 = 64, d1 = 512) ins(%a[d0, 0], %o[], %p2[d0, d1]) -> [d0, d1] : tensor<64x1xi1>, tensor<f16>, !s -> !s
   return %w, %w2, %l : !s, !s, !r
 }
+
+// -----
+
+// The scores are those of a product at 16 bits, widened for the softmax, in dims of their own.
+!p = tensor<8x64x512xf16>
+!s = tensor<1x8x64x512xf32>
+!r = tensor<1x8x64x1xf32>
+!b = tensor<1x8x64x512xi1>
+// CHECK-LABEL: func.func @widened
+// CHECK-NOT: spyre.equal
+// CHECK-NOT: spyre.where3
+// CHECK: return
+func.func @widened(%p: !p) -> !s {
+  %s = spyre.dl16tofp32 (d0 = 8, d1 = 64, d2 = 512) ins(%p[d0, d1, d2]) -> [0, d0, d1, d2] : !p -> !s
+  %m = spyre.max (d0 = 8, d1 = 64, d2 = 512) ins(%s[0, d0, d1, d2]) -> [0, d0, d1, 0] : !s -> !r
+  %t = spyre.sub (d0 = 8, d1 = 64, d2 = 512) ins(%s[0, d0, d1, d2], %m[0, d0, d1, 0]) -> [0, d0, d1, d2] : !s, !r -> !s
+  %e = spyre.exp (d0 = 8, d1 = 64, d2 = 512) ins(%t[0, d0, d1, d2]) -> [0, d0, d1, d2] : !s -> !s
+  %l = spyre.sum (d0 = 8, d1 = 64, d2 = 512) ins(%e[0, d0, d1, d2]) -> [0, d0, d1, 0] : !s -> !r
+  %q = spyre.realdiv (d0 = 8, d1 = 64, d2 = 512) ins(%e[0, d0, d1, d2], %l[0, d0, d1, 0]) -> [0, d0, d1, d2] : !s, !r -> !s
+  %n = spyre.constant dense<0xFC00> : tensor<f16> : tensor<f16>
+  %x = spyre.equal (d0 = 8, d1 = 64, d2 = 512) ins(%p[d0, d1, d2], %n[]) -> [0, d0, d1, d2] : !p, tensor<f16> -> !b
+  %a = spyre.min (d0 = 8, d1 = 64, d2 = 512) ins(%x[0, d0, d1, d2]) -> [0, d0, d1, 0] : !b -> tensor<1x8x64x1xi1>
+  %w = spyre.dl16tofp32 (d0 = 8, d1 = 64) ins(%a[0, d0, d1, 0]) -> [0, d0, d1, 0] : tensor<1x8x64x1xi1> -> !r
+  %z = spyre.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %o = spyre.where3 (d0 = 8, d1 = 64, d2 = 512) ins(%w[0, d0, d1, 0], %z[], %q[0, d0, d1, d2]) -> [0, d0, d1, d2] : !r, tensor<f32>, !s -> !s
+  return %o : !s
+}

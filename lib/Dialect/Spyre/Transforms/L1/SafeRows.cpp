@@ -29,11 +29,22 @@ using namespace mlir;
 using namespace mlir::spyre;
 using ::spyre::OpFunc;
 
+/// True if \p a and \p b name the same places but for dims of one element.
+static bool areAlike(AffineMap a, AffineMap b) {
+  auto dropUnits = [](AffineMap map) {
+    return llvm::filter_to_vector(map.getResults(), [](AffineExpr expr) {
+      auto constant = dyn_cast<AffineConstantExpr>(expr);
+      return !constant || constant.getValue() != 0;
+    });
+  };
+  return a.getNumDims() == b.getNumDims() && dropUnits(a) == dropUnits(b);
+}
+
 /// What \p value is a cast of, or itself. Infinities, and only those, stay infinities.
 static Value skipCasts(Value value) {
   while (DeviceOpInterface op = getProducer(value)) {
     if (op.getInfo().stickRule != ::spyre::StickRule::Cast ||
-        op.getInputMap(0) != op.getOutputMap())
+        !areAlike(op.getInputMap(0), op.getOutputMap()))
       break;
     value = op.getInputs()[0];
   }
@@ -50,8 +61,8 @@ static bool isMaskedAltogether(Value condition, Softmax softmax) {
     return false;
   DeviceOpInterface equal = getProducer(all.getInputs()[0]);
   if (!equal || equal.getOpFunc() != OpFunc::Equal ||
-      equal.getInputMap(0) != equal.getOutputMap() ||
-      skipCasts(equal.getInputs()[0]) != softmax.scores)
+      !areAlike(equal.getInputMap(0), equal.getOutputMap()) ||
+      skipCasts(equal.getInputs()[0]) != skipCasts(softmax.scores))
     return false;
   std::optional<double> number = getScalarConstant(equal.getInputs()[1]);
   return number && std::isinf(*number) && *number < 0;
