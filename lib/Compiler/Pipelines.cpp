@@ -44,6 +44,7 @@ void buildL1Stage(OpPassManager &pm) {
   pm.addPass(mlir::createCanonicalizerPass());
   pm.addPass(mlir::createCSEPass());
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreSafeRows());
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreMoveScaling());
 }
 
 void buildL2Stage(OpPassManager &pm, const LowerOptions &options) {

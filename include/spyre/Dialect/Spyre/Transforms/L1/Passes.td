@@ -303,6 +303,35 @@ def SpyreDeferScaling : Pass<"spyre-defer-scaling", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::spyre::SpyreDialect"];
 }
 
+def SpyreMoveScaling : Pass<"spyre-move-scaling", "::mlir::func::FuncOp"> {
+  let summary = "Scale the factor of a product that is computed, not the argument";
+  let description = [{
+    Input: composites decomposed. Lowering: where one factor of a product is an argument times
+    a number and the other one is computed by an elementwise operation, neither for anybody
+    else, the other one is scaled, if it has no more elements: the product then reads the
+    argument while it computes. Scores of attention are this, whose keys are centred.
+
+    ```mlir
+    // spyre-opt --spyre-move-scaling
+    !t = tensor<64x128xf16>
+    func.func @f(%q: !t, %k: !t, %c: tensor<1x128xf16>) -> tensor<64x64xf16> {
+      %n = spyre.constant dense<8.837890e-02> : tensor<f16> {spyre.value = 0.0883 : f64} : tensor<f16>
+      %0 = spyre.mul (d0 = 64, d1 = 128) ins(%q[d0, d1], %n[]) -> [d0, d1] : !t, tensor<f16> -> !t
+      %1 = spyre.sub (d0 = 64, d1 = 128) ins(%k[d0, d1], %c[0, d1]) -> [d0, d1] : !t, tensor<1x128xf16> -> !t
+      %2 = spyre.batchmatmul (d0 = 64, d1 = 64, d2 = 128) ins(%0[d0, d2], %1[d1, d2]) -> [d0, d1] : !t, !t -> tensor<64x64xf16>
+      return %2 : tensor<64x64xf16>
+    }
+    // becomes
+    func.func @f(…) -> … {
+      %0 = spyre.constant … : tensor<f16>
+      %1 = spyre.sub (d0 = 64, d1 = 128) ins(%arg1[d0, d1], %arg2[0, d1]) -> [d0, d1] : …
+      %2 = spyre.mul (d0 = 64, d1 = 128) ins(%1[d0, d1], %0[]) -> [d0, d1] : …
+      %3 = spyre.batchmatmul (d0 = 64, d1 = 64, d2 = 128) ins(%arg0[d0, d2], %2[d1, d2]) -> [d0, d1] : …
+      return %3 : …
+    ```
+  }];
+}
+
 def SpyreSafeRows : Pass<"spyre-safe-rows", "::mlir::func::FuncOp"> {
   let summary = "Softmaxes of rows that are masked altogether, without asking";
   let description = [{
