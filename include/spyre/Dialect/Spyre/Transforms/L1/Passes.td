@@ -169,14 +169,14 @@ def SpyreCentreKeys : Pass<"spyre-centre-keys", "::mlir::func::FuncOp"> {
     }
     // becomes
     func.func @f(%arg0: tensor<5x64xf16>, %arg1: tensor<70x64xf16>) -> tensor<5x70xf32> {
-      %0 = spyre.convert %arg0 : tensor<5x64xf16> to tensor<5x64xf32>
-      %1 = spyre.convert %arg1 : tensor<70x64xf16> to tensor<70x64xf32>
-      %2 = spyre.view %1[d1, d0] : tensor<70x64xf32> -> tensor<64x70xf32>
-      %3 = spyre.mean (d0 = 70, d1 = 64) ins(%arg1[d0, d1]) -> [0, d1] constants {scaling_factor = 0.014285714285714285 : f64} : tensor<70x64xf16> -> tensor<1x64xf16>
-      %4 = spyre.sub (d0 = 70, d1 = 64) ins(%arg1[d0, d1], %3[0, d1]) -> [d0, d1] : tensor<70x64xf16>, tensor<1x64xf16> -> tensor<70x64xf16>
-      %5 = spyre.convert %4 : tensor<70x64xf16> to tensor<70x64xf32>
+      %0 = spyre.mean (d0 = 70, d1 = 64) ins(%arg1[d0, d1]) -> [0, d1] constants {scaling_factor = 0.014285714285714285 : f64} : tensor<70x64xf16> -> tensor<1x64xf16>
+      %1 = spyre.sub (d0 = 70, d1 = 64) ins(%arg1[d0, d1], %0[0, d1]) -> [d0, d1] : tensor<70x64xf16>, tensor<1x64xf16> -> tensor<70x64xf16>
+      %2 = spyre.convert %arg0 : tensor<5x64xf16> to tensor<5x64xf32>
+      %3 = spyre.convert %arg1 : tensor<70x64xf16> to tensor<70x64xf32>
+      %4 = spyre.view %3[d1, d0] : tensor<70x64xf32> -> tensor<64x70xf32>
+      %5 = spyre.convert %1 : tensor<70x64xf16> to tensor<70x64xf32>
       %6 = spyre.view %5[d1, d0] : tensor<70x64xf32> -> tensor<64x70xf32>
-      %7 = spyre.matmul %0, %6 : tensor<5x64xf32>, tensor<64x70xf32> -> tensor<5x70xf32>
+      %7 = spyre.matmul %2, %6 : tensor<5x64xf32>, tensor<64x70xf32> -> tensor<5x70xf32>
       %8 = spyre.softmax %7 along 1 : tensor<5x70xf32> -> tensor<5x70xf32>
       return %8 : tensor<5x70xf32>
     }

@@ -1,0 +1,51 @@
+# test_plan_files.py - A saved plan, read again, is the same plan
+#
+# Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# What --save-plan writes has all decisions of a plan: --plan has to come to the same bytes,
+# for plans of all kinds, with parts on the host and layers that are shared.
+"""--save-plan and --plan come to the same program."""
+
+import filecmp
+import pathlib
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from lib.built import run as finish  # noqa: E402
+from lib.built import tool  # noqa: E402
+
+DATA = HERE.parents[1] / "test" / "data"
+PROGRAMS = [
+    *(
+        f"plans/{name}"
+        for name in ("attention_2048", "attention_8192", "decoder_512", "residual_ffn_1024", "swiglu_512")
+    ),
+    *(
+        f"models/{name}"
+        for name in ("granite_layer_small", "granite_2layers_small", "bert_layer_small", "vit_block_small")
+    ),
+    *(f"models/{name}" for name in ("lm_head_granite", "conv2d_small", "attention_sdpa_mask", "softmax_512x1024")),
+]
+
+
+def files(folder):
+    return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("level", ["-O1", "-O2"])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_same_bytes(tmp_path, program, level):
+    source = DATA / f"{program}.mlir"
+    first, second, plan = tmp_path / "first", tmp_path / "second", tmp_path / "plan.json"
+    done = finish(tool("spyre-compile"), source, level, "-o", first, f"--save-plan={plan}")
+    assert done.code == 0, done.err
+    again = finish(tool("spyre-compile"), source, level, "-o", second, f"--plan={plan}")
+    assert again.code == 0, again.err
+    assert files(first) == files(second)
+    for path in files(first):
+        assert filecmp.cmp(first / path, second / path, shallow=False), path
