@@ -34,7 +34,7 @@ LIMITS = [
     Limit("softmax_512x1024", "wall_s", 0.08),
     Limit("rmsnorm_512x4096", "wall_s", 0.08),
     Limit("attention_explicit_1x32x512x128", "wall_s", 0.12),
-    Limit("granite_prefill_1sh", "wall_s", 0.25),
+    Limit("granite_prefill_1sh", "wall_s", 0.4),
     Limit("chain_1024_512x1024", "wall_s", 0.8),
     Limit("chains", "exponent", 1.1),
 ]
