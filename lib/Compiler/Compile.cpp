@@ -439,6 +439,7 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
   lower.optLevel = options.optLevel;
   lower.cores = options.cores;
   lower.tileSeed = options.planSeed;
+  lower.planSeconds = options.planSeconds;
   lower.recordPlan = !options.savePlan.empty();
   mlir::spyre::SpyreVerifyProvenanceOptions provenance;
   provenance.operations = fromTorch;

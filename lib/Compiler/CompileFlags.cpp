@@ -61,6 +61,11 @@ spyre::compiler::CompileFlags::CompileFlags(cl::OptionCategory &category)
            cl::value_desc("file"), cl::cat(category)),
       savePlan("save-plan", cl::desc("Write the plan as such a file"), cl::value_desc("file"),
                cl::cat(category)),
+      planSeconds(
+          "plan-seconds",
+          cl::desc("Seconds for each kind of plan to look at more tiles than usual; what "
+                   "they find depends on the machine where they do not suffice (default 0)"),
+          cl::init(0), cl::cat(category)),
       dumpStages("dump-stages", cl::desc("Write the program after each stage into this folder"),
                  cl::value_desc("dir"), cl::cat(category)),
       report("report", cl::desc("Write an HTML page about the compiled program"),
@@ -151,6 +156,11 @@ spyre::compiler::makeOptions(const CompileFlagValues &flags) {
   options.planSeed = flags.planSeed;
   options.plan = flags.plan;
   options.savePlan = flags.savePlan;
+  constexpr double kMostSeconds = 1e6;
+  if (!(flags.planSeconds >= 0 && flags.planSeconds <= kMostSeconds))
+    return "--plan-seconds=" + std::to_string(flags.planSeconds) +
+           ": a number of seconds from 0 on is wanted";
+  options.planSeconds = flags.planSeconds;
   options.optLevel = flags.optLevel;
   options.cores = flags.cores;
   options.device = flags.device;
@@ -182,6 +192,7 @@ spyre::compiler::CompileFlags::getOptions() const {
   values.planSeed = planSeed;
   values.plan = plan;
   values.savePlan = savePlan;
+  values.planSeconds = planSeconds;
   values.pretty = pretty;
   values.reportSeconds = reportSeconds;
   values.provenance = provenance;

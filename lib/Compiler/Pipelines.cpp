@@ -72,6 +72,7 @@ void buildL3Stage(OpPassManager &pm, const LowerOptions &options, bool hasBuffer
     tiles.preferCarried = options.preferCarried;
     tiles.seed = options.tileSeed;
     tiles.record = options.recordPlan;
+    tiles.seconds = options.planSeconds;
     pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreTileTime(tiles));
     // What tiles leave open.
     division.leaveUndivided = false;

@@ -18,6 +18,7 @@
 #include "spyre/Planning/TimeTiling.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -204,7 +205,16 @@ struct Facts {
     return numImpossible[last + 1] - numImpossible[first];
   }
 
+  /// Whether there is time for candidates that are not looked at as a rule.
+  bool isThorough() const {
+    return problem.secondsInAddition > 0 && std::chrono::steady_clock::now() < deadline;
+  }
+
   const TilingProblem &problem;
+  std::chrono::steady_clock::time_point deadline =
+      std::chrono::steady_clock::now() +
+      std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+          std::chrono::duration<double>(problem.secondsInAddition));
   std::vector<Node> opNodes, valueNodes;
   std::vector<unsigned> firstUse, lastUse;
   std::vector<std::vector<double>> bytes; ///< of each operand of each operation

@@ -182,7 +182,7 @@ std::optional<Nest> Run::findBest(unsigned numLoops, Saving least) {
   std::vector<std::vector<int64_t>> counts; // of tiles, for each of these
   for (Node tiled : tileable) {
     counts.push_back(getTileCounts(getClass(tiled).extent, getClass(tiled).unit));
-    if (numLoops == 2)
+    if (numLoops == 2 && !facts.isThorough())
       counts.back() = thin(counts.back(), kMostCounts);
   }
   if (pins && pins->loops) {
@@ -298,7 +298,7 @@ std::optional<Nest> NestSearch::find(unsigned first, unsigned end, tiling::Savin
   std::stable_sort(runs.begin(), runs.end(), [&](const Known &a, const Known &b) {
     return std::tie(a.most.numImpossible, a.most.ns) > std::tie(b.most.numImpossible, b.most.ns);
   });
-  for (size_t i = 0; i < std::min(runs.size(), kMostOfRuns); ++i) {
+  for (size_t i = 0; i < runs.size() && (i < kMostOfRuns || facts.isThorough()); ++i) {
     if (!runs[i].most.isAsMuchAs(saved))
       break;
     tiling::Run run(facts, first, runs[i].joinsReads);
@@ -408,7 +408,7 @@ static std::vector<Nest> chooseBetween(const tiling::Facts &facts, std::vector<N
   unsigned begin = 0;
   auto within = found.begin();
   auto fill = [&](unsigned end, auto lastWithin) {
-    if (end - begin <= kMostOfAllRuns)
+    if (end - begin <= kMostOfAllRuns || facts.isThorough())
       for (Nest &nest : chooseBest(facts, begin, end))
         nests.push_back(std::move(nest));
     else
@@ -435,6 +435,8 @@ static std::vector<Nest> chooseNests(const tiling::Facts &facts) {
   // operation on.
   const double all = facts.getUntiledInNs(0, static_cast<unsigned>(facts.problem.ops.size()) - 1);
   return chooseBetween(facts, chooseGreedily(facts), [&](const Nest &nest) {
+    if (facts.problem.secondsInAddition > 0)
+      return false;
     return nest.numTrips.size() == 2 || nest.numImpossible > 0 ||
            nest.last - nest.first >= tiling::kMostOfTwoLoops ||
            (!nest.numTrips.empty() && nest.untiledInNs - nest.tiledInNs > kShareOfSettled * all);

@@ -38,6 +38,7 @@ class Options:
     kind where there is one, to compare them.
     plan: a file that says how the program is to be planned (docs/formats/schedule.md), or what such a file holds as
     a dict: obeyed, or refused with the reason. The file is read once, here. save_plan: where to write the plan.
+    plan_seconds: seconds for each kind of plan to look at more tiles than usual.
     rates: a rates file, or its rates as a dict: measured ones in the place of the device's, which plans, times and
     the clock then go by. The file is read once, here.
     weights: how a weight that was written to is noticed where PyTorch counts no change of it (writes through
@@ -62,6 +63,7 @@ class Options:
     plan_kind: str = "best"
     plan: dict | str | os.PathLike | None = None
     save_plan: str = ""
+    plan_seconds: float = 0.0
     rates: dict[str, float] | str | os.PathLike | None = None
     weights: str = "checked"
     report: str = ""
@@ -88,6 +90,8 @@ class Options:
                 good = True
             elif field.name in ("rates", "plan"):
                 good, wanted = value is None or isinstance(value, (dict, str, os.PathLike)), dict
+            elif field.name == "plan_seconds":
+                good = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1e6
             elif field.name == "cache":
                 good = isinstance(value, (bool, str, os.PathLike))
             else:
@@ -127,6 +131,7 @@ class Options:
             "moves_on_host": self.moves_on_host,
             "plan_kind": self.plan_kind,
             "plan": str(self.plan or ""),
+            "plan_seconds": float(self.plan_seconds),
             "rates": dict(self.rates or {}),
             "host": "any" if self.has_torch() else "none" if self.host == "none" else "table",
         }

@@ -55,3 +55,14 @@ def test_what_cannot_be_obeyed_is_said(tmp_path):
 def test_what_is_no_plan(plan):
     with pytest.raises(spyre_mlir.OptionError, match="plan="):
         spyre_mlir.compile_text(ADD, plan=plan)
+
+
+@pytest.mark.parametrize("seconds", [-1, float("nan"), "long", True])
+def test_seconds_are_a_number(seconds):
+    with pytest.raises(spyre_mlir.OptionError, match="plan_seconds="):
+        spyre_mlir.compile_text(ADD, plan_seconds=seconds)
+
+
+def test_more_time_gives_the_same_numbers(arrays):
+    program = spyre_mlir.compile_text(ADD, plan_seconds=0.5)
+    assert np.array_equal(program(*arrays), arrays[0] + arrays[1])

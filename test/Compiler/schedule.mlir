@@ -42,6 +42,13 @@
 // RUN: not spyre-compile %s -o %t.out --plan=%t.nowhere.json 2>&1 | FileCheck %s --check-prefix=NOWHERE
 // NOWHERE: cannot read the plan
 
+// Time for more than the usual search, or none.
+// RUN: spyre-compile %s -O2 --device mock32 --plan-seconds=0 -o %t.none && diff -r %t.first %t.none
+// RUN: spyre-compile %s -O3 --device mock32 --plan-seconds 2 -o %t.more
+// RUN: not spyre-compile %s --plan-seconds=-1 -o %t.out 2>&1 | FileCheck %s --check-prefix=SECONDS
+// RUN: not spyre-compile %s --plan-seconds=nan -o %t.out 2>&1 | FileCheck %s --check-prefix=SECONDS
+// SECONDS: --plan-seconds={{.*}}: a number of seconds from 0 on is wanted
+
 // What the program cannot obey.
 // RUN: echo '{"version": 1, "functions": {"main": {"nests": [{"first": 0, "last": 1, "loops": [{"operation": 0, "dim": 0, "tiles": 3}]}]}}}' > %t.tiles.json
 // RUN: not spyre-compile %s -O2 -o %t.out --plan=%t.tiles.json 2>&1 | FileCheck %s --check-prefix=TILES

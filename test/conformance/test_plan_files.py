@@ -9,7 +9,10 @@
 
 import filecmp
 import pathlib
+import signal
+import subprocess
 import sys
+import time
 
 import pytest
 
@@ -49,3 +52,16 @@ def test_the_same_bytes(tmp_path, program, level):
     assert files(first) == files(second)
     for path in files(first):
         assert filecmp.cmp(first / path, second / path, shallow=False), path
+
+
+def test_an_interrupted_search_leaves_nothing(tmp_path):
+    """Ctrl-C while the planner looks at more than usual."""
+    source, folder = DATA / "plans" / "bert_large_8x512.mlir", tmp_path / "out"
+    folder.mkdir()
+    command = [tool("spyre-compile"), source, "-o", folder / "program", "--plan-seconds=60", f"--save-plan={folder}/p"]
+    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(0.5)
+    assert process.poll() is None, "the search is too short to be interrupted"
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) != 0
+    assert not list(folder.iterdir())

@@ -26,7 +26,8 @@ usage: spyre-run IN.mlir|DIR [options]
   or a bundle directory from anywhere.
 
   -O0 ... -O3, --cores N, --target, --superdsc-form, --weights LIST, --host=none|table,
-  --plan FILE, --save-plan FILE, --plan-kind KIND, --plan-seed N, --dump-stages DIR, --report FILE.html   as spyre-compile has them, for IN.mlir
+  --plan FILE, --save-plan FILE, --plan-seconds S, --plan-kind KIND, --plan-seed N, --rates FILE,
+  --dump-stages DIR, --report FILE.html   as spyre-compile has them, for IN.mlir
 
   --bind FILE.json     what each argument is, for a bundle without launch_spec.json
   -i SHAPE@TYPE        the next argument is an input with the default layout
@@ -139,7 +140,7 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
                                                     : nullptr;
     bool known = text || flag == "-i" || flag == "-o" || flag == "--rtol" || flag == "--atol" ||
                  flag == "--threads" || flag == "--seed" || flag == "--cores" ||
-                 flag == "--sizes" || flag == "--plan-seed";
+                 flag == "--sizes" || flag == "--plan-seed" || flag == "--plan-seconds";
     if (!known)
       return UsageError{"unknown option '" + flag + "'"};
     if (!hasValue) {
@@ -169,6 +170,8 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
         problem = "--cores: at least one core is needed";
     } else if (flag == "--plan-seed")
       options.compile.planSeed = static_cast<int64_t>(whole(flag, value, INT64_MAX));
+    else if (flag == "--plan-seconds")
+      options.compile.planSeconds = number(flag, value);
     else if (flag == "--threads")
       options.threads = static_cast<unsigned>(whole(flag, value, 256));
     else

@@ -44,6 +44,9 @@ struct CompileOptions {
   PlanKind planKind = PlanKind::Best;
   /// Not 0: tiles of such a plan as it draws them among the legal ones, for tests.
   int64_t planSeed = 0;
+  /// Seconds for each kind of plan to look at more nests than usual; what they find depends on
+  /// the machine where they do not suffice.
+  double planSeconds = 0;
   /// A file that says how the program is to be planned (docs/formats/schedule.md), or its text.
   std::string plan, planText;
   /// Where to write what was planned, in that form; empty: nowhere.

@@ -32,6 +32,7 @@ struct CompileFlagValues {
   std::string ratesFile; ///< or empty
   RateValues rates;      ///< of callers without a file
   int64_t planSeed = 0;
+  double planSeconds = 0;
   bool pretty = false, reportSeconds = false, provenance = true, exactArguments = true;
   bool exactResults = false, movesOnHost = false;
 };
@@ -53,6 +54,7 @@ private:
   llvm::cl::opt<int64_t> cores, planSeed;
   llvm::cl::opt<std::string> target, form, device, rates, weights, host, costModel, planKind;
   llvm::cl::opt<std::string> plan, savePlan;
+  llvm::cl::opt<double> planSeconds;
   llvm::cl::opt<std::string> dumpStages, report;
   llvm::cl::opt<bool> exactArguments, exactResults, movesOnHost, provenance, reportSeconds, pretty;
 };

@@ -38,6 +38,9 @@ struct LowerOptions : public mlir::PassPipelineOptions<LowerOptions> {
   Option<int64_t> tileSeed{*this, "tile-seed",
                            llvm::cl::desc("With tile-time, not 0: tiles as it draws them"),
                            llvm::cl::init(0)};
+  Option<double> planSeconds{*this, "plan-seconds",
+                             llvm::cl::desc("With tile-time: for looking at more nests than usual"),
+                             llvm::cl::init(0)};
   Option<bool> recordPlan{*this, "record-plan",
                           llvm::cl::desc("Record the plan in spyre.chosen_schedule"),
                           llvm::cl::init(false)};

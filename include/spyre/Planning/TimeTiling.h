@@ -98,6 +98,9 @@ struct TilingProblem {
   double macsPerNs = 1; ///< of a core
   /// What can be carried on from tile to tile is, whatever it takes: to try it out.
   bool prefersCarried = false;
+  /// Seconds for looking at more candidates than usual; what they find depends on the machine
+  /// where they do not suffice for all. 0: none.
+  double secondsInAddition = 0;
   /// Not 0: nests, tiles and copies as this number draws them, among all that are legal, and
   /// whatever they take: for tests.
   uint64_t seed = 0;

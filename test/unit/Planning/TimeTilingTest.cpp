@@ -533,4 +533,20 @@ TEST(TimeTilingTest, WhatAScheduleCannotHaveHasItsReason) {
   EXPECT_EQ(getError(shared), "nests[0].cores: both are along the same dim of the data");
 }
 
+TEST(TimeTilingTest, MoreTimeIsNotWorse) {
+  for (double seconds : {0.0, 1e-9, 10.0}) {
+    Builder b(7 << 18);
+    addHeads(b, 8, 2048, 128);
+    auto getSaved = [&] {
+      double ns = 0;
+      for (const Nest &nest : findNests(b.problem))
+        ns += nest.untiledInNs - nest.tiledInNs;
+      return ns;
+    };
+    const double usual = getSaved();
+    b.problem.secondsInAddition = seconds;
+    EXPECT_GE(getSaved(), usual * (1 - 1e-9)) << seconds;
+  }
+}
+
 } // namespace

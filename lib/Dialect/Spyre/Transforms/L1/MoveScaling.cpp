@@ -34,14 +34,16 @@ static bool isF16(Value value) { return getTensorType(value).getElementType().is
 static DeviceOpInterface getScaling(DeviceOpInterface product, unsigned index) {
   Value scaled = product.getInputs()[index];
   DeviceOpInterface scaling = getProducer(scaled);
-  if (!scaling || scaling.getOpFunc() != OpFunc::Mul || !scaled.hasOneUse() || scaling.getOutput() ||
-      scaling.getInputs().size() != 2 || !isF16(scaled) || !getScalarConstant(scaling.getInputs()[1]))
+  if (!scaling || scaling.getOpFunc() != OpFunc::Mul || !scaled.hasOneUse() ||
+      scaling.getOutput() || scaling.getInputs().size() != 2 || !isF16(scaled) ||
+      !getScalarConstant(scaling.getInputs()[1]))
     return nullptr;
   Value argument = scaling.getInputs()[0];
   // Written once each, at the place of the dims.
-  const bool isWhole = scaling.getOutputMap().isPermutation() &&
-                       llvm::equal(getTensorType(scaled).getShape(),
-                                   applyPermutationMap(scaling.getOutputMap(), scaling.getExtents()));
+  const bool isWhole =
+      scaling.getOutputMap().isPermutation() &&
+      llvm::equal(getTensorType(scaled).getShape(),
+                  applyPermutationMap(scaling.getOutputMap(), scaling.getExtents()));
   return isa<BlockArgument>(argument) && isF16(argument) && isWhole ? scaling : nullptr;
 }
 
@@ -59,7 +61,8 @@ static bool moveScaling(DeviceOpInterface product, unsigned index) {
   DeviceOpInterface scaling = getScaling(product, index);
   Value other = product.getInputs()[1 - index];
   if (!scaling || !isComputedFor(other, product) ||
-      getTensorType(other).getNumElements() > getTensorType(scaling.getResultTensor()).getNumElements())
+      getTensorType(other).getNumElements() >
+          getTensorType(scaling.getResultTensor()).getNumElements())
     return false;
   OpBuilder builder(product);
   RankedTensorType type = getTensorType(other);

@@ -44,10 +44,11 @@ class TimeTiler {
 public:
   /// \p cores: as many as may be used; 0: all.
   TimeTiler(func::FuncOp func, PlanningModel &model, int64_t cores, bool prefersCarried,
-            uint64_t seed)
+            uint64_t seed, double seconds)
       : func(func), model(model), cores(cores), builder(func) {
     problem.prefersCarried = prefersCarried;
     problem.seed = seed;
+    problem.secondsInAddition = seconds;
   }
 
   /// \p record: in `spyre.chosen_schedule`.
@@ -94,7 +95,8 @@ struct TileTimePass : mlir::spyre::impl::SpyreTileTimeBase<TileTimePass> {
     PlanningModel &model = getAnalysis<PlanningModel>();
     if (failed(model.getDevice()))
       return signalPassFailure();
-    TimeTiler tiler(getOperation(), model, cores, preferCarried, static_cast<uint64_t>(seed));
+    TimeTiler tiler(getOperation(), model, cores, preferCarried, static_cast<uint64_t>(seed),
+                    seconds);
     if (failed(tiler.run(record)))
       signalPassFailure();
   }

@@ -148,6 +148,7 @@ def SpyreTileTime : Pass<"spyre-tile-time", "::mlir::func::FuncOp"> {
            "Cut what spyre-carry-reductions has marked, whatever it takes">,
     Option<"seed", "seed", "int64_t", "0",
            "Not 0: tiles as it draws them among the legal ones, whatever they take">,
+    Option<"seconds", "seconds", "double", "0", "For looking at more nests than usual">,
     Option<"record", "record", "bool", "false", "Record the nests in `spyre.chosen_schedule`">];
 }
 
