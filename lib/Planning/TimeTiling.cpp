@@ -43,6 +43,9 @@ static constexpr int64_t kMostDrawnTiles = 64;
 static constexpr unsigned kMustCarry = 1u << 20;
 /// A nest that saves that share of the time of all is not taken apart again.
 static constexpr double kShareOfSettled = 0.3;
+/// Unless it takes so many times the least, and has not too many operations to be taken apart.
+static constexpr double kFarFromLeast = 2;
+static constexpr unsigned kFewInNest = 24;
 /// Of so many operations all runs are looked at, from each operation on.
 static constexpr unsigned kMostOfAllRuns = 64;
 /// Nests are chosen at most so often.
@@ -150,6 +153,7 @@ std::optional<Nest> Run::findBest(unsigned numLoops, Saving least) {
       best->loadsFactors = candidate.loadsFactors;
       best->mayCopy = candidate.copies;
       best->untiledInNs = untiledInNs;
+      best->leastInNs = leastInNs;
       best->numImpossible = saving.numImpossible;
     } else {
       setSecond(ns, nest.numTrips);
@@ -435,7 +439,8 @@ static std::vector<Nest> chooseNests(const tiling::Facts &facts) {
   // operation on.
   const double all = facts.getUntiledInNs(0, static_cast<unsigned>(facts.problem.ops.size()) - 1);
   return chooseBetween(facts, chooseGreedily(facts), [&](const Nest &nest) {
-    if (facts.problem.secondsInAddition > 0)
+    if (facts.problem.secondsInAddition > 0 ||
+        (nest.tiledInNs > kFarFromLeast * nest.leastInNs && nest.last - nest.first < kFewInNest))
       return false;
     return nest.numTrips.size() == 2 || nest.numImpossible > 0 ||
            nest.last - nest.first >= tiling::kMostOfTwoLoops ||

@@ -157,6 +157,7 @@ struct Nest {
   /// Values of others that stay untiled and for which the nest leaves no room.
   std::vector<unsigned> evicted;
   double untiledInNs = 0, tiledInNs = 0; ///< by the cost model
+  double leastInNs = 0;                  ///< no nest of these operations takes less
   /// How it was asked for: which factors are loaded, whether there may be copies.
   bool loadsFactors = false, mayCopy = false;
   /// What the second best way takes to run the same operations, in how many tiles; infinite:
