@@ -136,6 +136,13 @@ void PlanChoice::addTime(PlanKind kind, double ns) {
 }
 
 void PlanChoice::consider(ProgramForm form) {
+  // More time is not to give a worse plan.
+  if (options.planSeconds > 0 && form.kind != PlanKind::Untiled && !mustBe)
+    consider({form.program->clone(), form.kind, form.isL1, form.searchesLayouts}, 0);
+  consider(std::move(form), options.planSeconds);
+}
+
+void PlanChoice::consider(ProgramForm form, double planSeconds) {
   ModuleOp module = *form.program;
   // What a number draws, or a schedule says, is a plan of the wanted kind, in the wanted layouts.
   if ((isWanted && form.kind != wanted) || isDividedByHand(module) ||
@@ -158,6 +165,7 @@ void PlanChoice::consider(ProgramForm form) {
     return;
   LowerOptions tiling;
   tiling.copyOptionValuesFrom(options);
+  tiling.planSeconds = planSeconds;
   tiling.tileTime = form.kind != PlanKind::Untiled;
   tiling.searchLayouts = form.searchesLayouts;
   tiling.carryReductions = form.kind == PlanKind::Carried;

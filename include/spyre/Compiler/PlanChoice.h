@@ -65,6 +65,7 @@ public:
 
 private:
   void addTime(PlanKind kind, double ns);
+  void consider(ProgramForm form, double planSeconds);
 
   const LowerOptions &options;
   PlanKind wanted;
