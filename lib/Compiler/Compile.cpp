@@ -502,6 +502,8 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
     if (schedules.isPinned(part) && !hasChoice && kind != PlanKind::Untiled)
       return fail("a plan of kind " + Twine(::spyre::getName(kind)) +
                   " needs -O2 or -O3, the target superdsc, and a program without buffers");
+    if (kind == PlanKind::Untiled && schedules.hasNests(part))
+      return fail("the schedule has nests, and plans of kind untiled have none");
     schedules.apply(part, *bundle, PlanKind::Untiled, /*searchesLayouts=*/false);
     for (::spyre::compiler::ProgramForm &form : forms[part])
       schedules.apply(part, *form.program, form.kind, form.searchesLayouts);
@@ -517,6 +519,14 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
       for (::spyre::compiler::ProgramForm &form : forms[part])
         choice.consider(std::move(form));
       hasPassed = choice.hasPlan();
+      if (hasPassed && schedules.isPinned(part) && !choice.isWantedPlan()) {
+        emitError(::spyre::compiler::getPlanLoc(context, options.plan))
+            << "the schedule is for a plan of kind "
+            << ::spyre::getName(schedules.getKind(part, PlanKind::Untiled))
+            << (schedules.searchesLayouts(part) ? " in searched layouts" : "")
+            << ", which the program has not";
+        hasPassed = false;
+      }
       kind = choice.getTimes().kind;
       hasSearched = choice.searchesLayouts();
       if (hasPassed)
@@ -594,6 +604,8 @@ LogicalResult Compilation::lowerWithHost() {
   const size_t reportStagesBefore = reportStages.size();
   const unsigned stageBefore = stageIndex;
   mayBeIdle = options.movesOnHost;
+  // What the host does is settled before a plan has to be obeyed: parts are named after it.
+  ::spyre::planning::Schedules pending = std::exchange(asked, {});
   // Each round sends all operations to the host that it refuses, so that there are few.
   for (int64_t round = 1;; ++round) {
     std::vector<Diagnostic> said;
@@ -619,6 +631,8 @@ LogicalResult Compilation::lowerWithHost() {
       // What the host may not have is moved by the device: nobody asks again.
       choice.markAll("moves data that are on the host");
       mayBeIdle = false;
+    } else if (lowered && !pending.empty()) {
+      asked = std::exchange(pending, {});
     } else if (lowered || !isSplit || isPlanRefused || !choice.learn(refusals, failedParts)) {
       for (Diagnostic &diagnostic : said)
         context.getDiagEngine().emit(std::move(diagnostic));

@@ -61,6 +61,7 @@ LogicalResult PlanSchedules::addPart(ModuleOp module) {
     else if (succeeded(own) && func->hasAttr(mlir::spyre::kScheduleAttr))
       mine[names.back()] = *own;
     func->removeAttr(mlir::spyre::kScheduleAttr);
+    func->removeAttr(mlir::spyre::kChosenScheduleAttr);
   }
   return success(ok);
 }
@@ -76,6 +77,12 @@ PlanKind PlanSchedules::getKind(size_t part, PlanKind otherwise) const {
 
 bool PlanSchedules::searchesLayouts(size_t part) const {
   return llvm::any_of(parts[part], [](const auto &each) { return each.second.searchesLayouts; });
+}
+
+bool PlanSchedules::hasNests(size_t part) const {
+  return llvm::any_of(parts[part], [](const auto &each) {
+    return each.second.nests && !each.second.nests->empty();
+  });
 }
 
 void PlanSchedules::apply(size_t part, ModuleOp module, PlanKind kind, bool searches) const {

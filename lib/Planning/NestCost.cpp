@@ -13,6 +13,7 @@
 #include "TilingRun.h"
 
 #include <bit>
+#include <cassert>
 
 namespace spyre::planning::tiling {
 
@@ -134,7 +135,8 @@ double Run::getLeastOf(const Candidate &candidate, unsigned number) {
   }
   // Rates do not tell what idle cores cost.
   const int64_t cores = setSplits(candidate, number, splitsOf);
-  if (cores > 1 && cores * 2 < getNumCores(op.splits) && !(candidate.copies && op.macs == 0))
+  if (cores > 1 && cores * 2 < getNumCores(op.splits) && !(candidate.copies && op.macs == 0) &&
+      !(pins && pins->cores))
     return kIllegal;
   return facts.getCostInNs(number, tilesOf, splitsOf, ~uint64_t(0) >> 2, /*reachesAll=*/false) *
          double(runsHere);
@@ -151,7 +153,9 @@ double Run::getOutsideInNs() const {
     double most = 0;
     bool isHidden = false;
     for (Use use : uses[place]) {
-      most = std::max(most, facts.getBytes(use));
+      // What a reduction writes is counted in the rate at which it reads.
+      if (!facts.problem.ops[use.op].operands[use.operand].isWrite)
+        most = std::max(most, facts.getBytes(use));
       isHidden |= facts.problem.ops[use.op].macs > 0;
     }
     bytes += isHidden ? 0 : most;
@@ -443,7 +447,8 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit, doubl
             return kIllegal;
     if (!op.copied) {
       const int64_t cores = op.splits.empty() ? 1 : getNumCores(op.splits);
-      if (candidate.copies && cores > 1 && cores * 2 < getNumCores(described.splits))
+      if (candidate.copies && cores > 1 && cores * 2 < getNumCores(described.splits) &&
+          !(pins && pins->cores))
         return kIllegal; // as in getLeastOf
       continue;
     }
@@ -461,6 +466,10 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit, doubl
       ns += bytes / facts.problem.memoryInBytesPerNs + facts.getTrafficInNs(bytes);
     }
     // A whole value keeps its buffer.
+    assert(
+        (entry.tile.depth == 0 || entry.tile.isLoaded || entry.tile.isStored ||
+         (facts.firstUse[entry.tile.value] >= first && facts.lastUse[entry.tile.value] <= last)) &&
+        "a tile that is no copy of anything ends with the nest");
     if (entry.tile.depth > 0 || entry.tile.isLoaded || entry.tile.isStored || entry.tile.copied)
       nest.tiles.push_back(std::move(entry.tile));
     else

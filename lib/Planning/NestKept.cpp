@@ -130,7 +130,8 @@ std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nes
     const bool isWithin = value.isInternal && facts.firstUse[number] >= first &&
                           facts.lastUse[number] <= last && isWrittenFirst;
     const bool isInside = isWhole || isWithin;
-    if (isWrittenFirst)
+    // Not what is read beyond the run: that is no tile, also where a loop writes it first.
+    if (isWrittenFirst && (isWithin || !isWhole))
       tile.depth = std::max(tile.depth, nest.ops[firstUse.op - first].depth);
     if (tile.depth > leastDepth)
       continue; // read while a loop moves over it, or written again

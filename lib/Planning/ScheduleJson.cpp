@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace spyre::planning {
@@ -186,7 +187,7 @@ ScheduledNest Reader::readNest(const json &value, const std::string &field) {
 
 Schedule Reader::readSchedule(const json &value, const std::string &field) {
   Schedule schedule;
-  if (!isObject(value, field, {"kind", "layouts", "names", "divisions", "nests", "values"}))
+  if (!isObject(value, field, {"kind", "layouts", "names", "divisions", "nests", "lost", "values"}))
     return schedule;
   schedule.kind = readString(value, "kind", field).value_or("");
   if (!schedule.kind.empty() && schedule.kind != "untiled" && schedule.kind != "tiled" &&
@@ -228,6 +229,15 @@ Schedule Reader::readSchedule(const json &value, const std::string &field) {
           fail(where + ".first", "comes before the end of the nest before it");
       }))
     schedule.nests = std::move(nests);
+  std::vector<unsigned> lost;
+  if (readArray(value, "lost", field, [&](const json &each, const std::string &where) {
+        if (!each.is_number_integer() || each < 0 || each > kMost)
+          return fail(where, "the number of an operation is wanted");
+        lost.push_back(each.get<unsigned>());
+      }))
+    schedule.lost = std::move(lost);
+  if (schedule.lost && !schedule.nests)
+    fail(field + ".lost", "is said of nests, and there are none");
   readArray(value, "values", field, [&](const json &each, const std::string &where) {
     if (!isObject(each, where, {"result_of", "space"}))
       return;
@@ -236,6 +246,9 @@ Schedule Reader::readSchedule(const json &value, const std::string &field) {
     std::string space = readString(each, "space", where).value_or("");
     if (space != "lx" && space != "memory")
       fail(where + ".space", "known spaces are lx and memory");
+    for (const ScheduledValue &other : schedule.values)
+      if (other.operation == made.operation)
+        fail(where + ".result_of", "something is said of this result already");
     made.space = space == "lx" ? ScheduledSpace::LX : ScheduledSpace::Memory;
     schedule.values.push_back(made);
   });
@@ -302,7 +315,7 @@ static ordered_json write(const ScheduledNest &nest) {
     object["loads_factors"] = *nest.loadsFactors;
   if (nest.copies)
     object["copies"] = *nest.copies;
-  if (nest.tiledInNs > 0) {
+  if (nest.tiledInNs > 0 && std::isfinite(nest.untiledInNs)) {
     object["us"] = nest.tiledInNs / 1e3;
     object["untiled_us"] = nest.untiledInNs / 1e3;
   }
@@ -312,7 +325,7 @@ static ordered_json write(const ScheduledNest &nest) {
 /// \p value with objects and arrays of at most \p depth levels spread over lines.
 static void print(const ordered_json &value, int depth, int indent, std::string &text) {
   if (depth == 0 || !value.is_structured() || value.empty()) {
-    text += value.dump();
+    text += value.dump(-1, ' ', false, json::error_handler_t::replace);
     return;
   }
   const std::string margin(static_cast<size_t>(indent) + 2, ' ');
@@ -322,7 +335,7 @@ static void print(const ordered_json &value, int depth, int indent, std::string 
     text += (isFirst ? "\n" : ",\n") + margin;
     isFirst = false;
     if (value.is_object())
-      text += ordered_json(key).dump() + ": ";
+      text += ordered_json(key).dump(-1, ' ', false, json::error_handler_t::replace) + ": ";
     print(each, depth - 1, indent + 2, text);
   }
   text += "\n" + std::string(static_cast<size_t>(indent), ' ') + (value.is_object() ? "}" : "]");
@@ -353,6 +366,8 @@ std::string writeSchedules(const Schedules &schedules) {
       for (const ScheduledNest &nest : *schedule.nests)
         nests.push_back(write(nest));
     }
+    if (schedule.lost)
+      object["lost"] = *schedule.lost;
     if (!schedule.values.empty()) {
       ordered_json &values = object["values"] = ordered_json::array();
       for (const ScheduledValue &value : schedule.values)

@@ -418,8 +418,7 @@ private:
   bool fitKept(std::vector<Kept> &kept, Nest &nest, const std::vector<unsigned> &positions);
   /// Values that stay in the scratchpads from before the run to behind it, for others.
   const std::vector<unsigned> &getPassing();
-  /// What it takes at least to read and write values that no product touches, whose time would
-  /// hide that.
+  /// What it takes at least to read values that no product touches, whose time would hide that.
   double getOutsideInNs() const;
   /// What no nest of the run falls below: each value from outside is read once, each that
   /// leaves is written once.

@@ -576,10 +576,12 @@ findPinned(const tiling::Facts &facts, const std::vector<ScheduledNest> &pinned,
 
 std::variant<std::vector<Nest>, std::vector<ScheduleError>>
 findNests(const TilingProblem &problem, const std::vector<ScheduledNest> &pinned,
-          const NamedDims &names) {
+          const NamedDims &names, const std::optional<std::vector<unsigned>> &known) {
   tiling::Facts facts(problem);
+  if (known)
+    facts.setLost(*known);
   auto nests = findPinned(facts, pinned, names);
-  for (unsigned round = 1; round < kMostRounds && nests.index() == 0; ++round) {
+  for (unsigned round = 1; !known && round < kMostRounds && nests.index() == 0; ++round) {
     std::vector<unsigned> lost = findLost(facts, std::get<0>(nests));
     if (lost.empty())
       break;
@@ -589,8 +591,10 @@ findNests(const TilingProblem &problem, const std::vector<ScheduledNest> &pinned
   return nests;
 }
 
-std::vector<Nest> findNests(const TilingProblem &problem) {
+std::vector<Nest> findNests(const TilingProblem &problem, std::vector<unsigned> *allLost) {
   tiling::Facts facts(problem);
+  if (allLost)
+    allLost->clear();
   std::vector<Nest> nests = chooseNests(facts);
   if (problem.seed)
     return nests;
@@ -600,6 +604,8 @@ std::vector<Nest> findNests(const TilingProblem &problem) {
     if (lost.empty())
       break;
     facts.setLost(lost);
+    if (allLost)
+      allLost->insert(allLost->end(), lost.begin(), lost.end());
     nests = chooseAgain(facts, std::move(nests), lost);
   }
   divideAnew(facts, nests);

@@ -32,7 +32,7 @@
 // RUN: echo '{"version": 2, "functions": {"main": {"nest": [], "divisions": [{"operation": -1, "splits": [0]}], "nests": [{"first": 3, "last": 1, "loops": [{"dim": "row", "tiles": 2}]}]}}}' > %t.wrong.json
 // RUN: not spyre-compile %s -O2 -o %t.out --plan=%t.wrong.json 2>&1 | FileCheck %s --check-prefix=WRONG
 // WRONG-DAG: schedule.version: this compiler reads version 1
-// WRONG-DAG: main.nest: unknown field; known are divisions kind layouts names nests values
+// WRONG-DAG: main.nest: unknown field; known are divisions kind layouts lost names nests values
 // WRONG-DAG: main.divisions[0].operation: a whole number from 0 on is wanted
 // WRONG-DAG: main.divisions[0].splits[0]: a whole number from 1 on is wanted
 // WRONG-DAG: main.nests[0].last: comes before first
@@ -76,6 +76,29 @@
 // RUN: echo '{"version": 1, "functions": {"main": {"nests": [{"first": 0, "last": 1, "cores": [{"operation": 0, "dim": 0, "slices": 33}]}]}}}' > %t.cores.json
 // RUN: not spyre-compile %s -O2 -o %t.out --plan=%t.cores.json 2>&1 | FileCheck %s --check-prefix=CORES
 // CORES: nests[0].cores[0].slices: a tile has 8192 along the dim, in units of 1: slices have to be equal
+// Of fewer cores than usual: as it is wanted.
+// RUN: echo '{"version": 1, "functions": {"main": {"nests": [{"first": 0, "last": 1, "loops": [{"operation": 0, "dim": 0, "tiles": 1024}], "cores": [{"operation": 0, "dim": 0, "slices": 2}]}]}}}' > %t.two.json
+// RUN: spyre-compile %s -O2 -o %t.out --plan=%t.two.json --dump-stages=%t.two && cat %t.two/*-planned.mlir | FileCheck %s --check-prefix=TWO
+// TWO: spyre.exp (d0 = 8 / 2, d1 = 128)
+// A division is what it says, whatever nests would make of it.
+// RUN: echo '{"version": 1, "functions": {"main": {"divisions": [{"operation": 0, "splits": [16, 1]}]}}}' > %t.sixteen.json
+// RUN: spyre-compile %s -O2 --device mock32 -o %t.out --plan=%t.sixteen.json --dump-stages=%t.sixteen && cat %t.sixteen/*-planned.mlir | FileCheck %s --check-prefix=SIXTEEN
+// SIXTEEN-NOT: spyre.pinned
+// SIXTEEN: spyre.exp (d0 = 8192 / 16, d1 = 128)
+// No such form of the program, or no nests at that level.
+// RUN: echo '{"version": 1, "functions": {"main": {"kind": "carried", "nests": []}}}' > %t.carried.json
+// RUN: not spyre-compile %s -O2 -o %t.out --plan=%t.carried.json 2>&1 | FileCheck %s --check-prefix=FORM
+// FORM: the schedule is for a plan of kind carried, which the program has not
+// RUN: echo '{"version": 1, "functions": {"main": {"layouts": "searched"}}}' > %t.searched.json
+// RUN: not spyre-compile %s -O2 -o %t.out --plan=%t.searched.json 2>&1 | FileCheck %s --check-prefix=SEARCHED
+// SEARCHED: the schedule is for a plan of kind tiled in searched layouts, which the program has not
+// RUN: not spyre-compile %s -O1 -o %t.out --plan=%t.two.json 2>&1 | FileCheck %s --check-prefix=LEVEL
+// LEVEL: the schedule has nests, and plans of kind untiled have none
+// What the compiler writes itself is no business of the program's; no text brings it down.
+// RUN: sed 's|) -> !x {|) -> !x attributes {spyre.chosen_schedule = {nosuch = 3}} {|' %s > %t.chosen.mlir && spyre-compile %t.chosen.mlir -O2 --save-plan=%t.own.json -o %t.out
+// RUN: sed 's|) -> !x {|) -> !x attributes {spyre.schedule = {kind = "\FF"}} {|' %s > %t.bytes.mlir
+// RUN: not spyre-compile %t.bytes.mlir -O2 -o %t.out 2>&1 | FileCheck %s --check-prefix=BYTES
+// BYTES: error: the schedule cannot be obeyed: kind: known kinds are untiled, tiled and carried
 // RUN: sed 's|) -> !x {|) -> !x attributes {spyre.schedule = 1} {|' %s > %t.badattr.mlir
 // RUN: not spyre-compile %t.badattr.mlir -O2 -o %t.out 2>&1 | FileCheck %s --check-prefix=ATTR
 // ATTR: attribute 'spyre.schedule' must be a dictionary

@@ -40,14 +40,25 @@ def files(folder):
     return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
 
 
-@pytest.mark.parametrize("level", ["-O1", "-O2"])
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_the_same_bytes(tmp_path, program, level):
+#  program, flags
+CASES = [
+    *((program, [level]) for program in PROGRAMS for level in ("-O1", "-O2")),
+    ("models/attention_sdpa", ["-O3", "--plan-kind=carried"]),
+    ("models/attention_sdpa.torch", ["-O3", "--plan-kind=carried"]),
+    ("plans/decoder_512", ["-O3", "--plan-kind=carried"]),
+    ("models/conv2d_small", ["--device=mock4"]),
+]
+
+
+@pytest.mark.parametrize("program, flags", CASES, ids=lambda value: value if isinstance(value, str) else "".join(value))
+def test_the_same_bytes(tmp_path, program, flags):
     source = DATA / f"{program}.mlir"
     first, second, plan = tmp_path / "first", tmp_path / "second", tmp_path / "plan.json"
-    done = finish(tool("spyre-compile"), source, level, "-o", first, f"--save-plan={plan}")
+    done = finish(tool("spyre-compile"), source, *flags, "-o", first, f"--save-plan={plan}")
     assert done.code == 0, done.err
-    again = finish(tool("spyre-compile"), source, level, "-o", second, f"--plan={plan}")
+    # The plan says its kind.
+    flags = [flag for flag in flags if not flag.startswith("--plan-kind")]
+    again = finish(tool("spyre-compile"), source, *flags, "-o", second, f"--plan={plan}")
     assert again.code == 0, again.err
     assert files(first) == files(second)
     for path in files(first):

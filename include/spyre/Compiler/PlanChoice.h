@@ -59,6 +59,8 @@ public:
   void consider(ProgramForm form);
   /// False, too, if a drawn plan, or one that has to be, was none.
   bool hasPlan() const { return isPlanned && !hasFailed; }
+  /// Whether it is the plan that is wanted.
+  bool isWantedPlan() const { return isWanted; }
   const PlanTimes &getTimes() const { return times; }
   /// Whether the plan is in searched layouts.
   bool searchesLayouts() const { return hasSearched; }

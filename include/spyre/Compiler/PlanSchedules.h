@@ -42,6 +42,7 @@ public:
   PlanKind getKind(size_t part, PlanKind otherwise) const;
   /// Whether the schedule of \p part is for searched layouts.
   bool searchesLayouts(size_t part) const;
+  bool hasNests(size_t part) const;
   /// Has \p module, a form of \p part for a plan of \p kind, obey, if the schedule is for it.
   void apply(size_t part, mlir::ModuleOp module, PlanKind kind, bool searchesLayouts) const;
   /// Of all functions.

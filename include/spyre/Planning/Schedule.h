@@ -81,6 +81,9 @@ struct Schedule {
   std::vector<ScheduledDivision> divisions;
   /// These and no others; nothing: they are searched.
   std::optional<std::vector<ScheduledNest>> nests;
+  /// Results of operations, counted as nests do, that nests do not count on in LX although they
+  /// would stay there without them; nothing: as follows from the nests.
+  std::optional<std::vector<unsigned>> lost;
   std::vector<ScheduledValue> values;
 };
 

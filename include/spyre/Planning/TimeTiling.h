@@ -178,17 +178,19 @@ struct Nest {
   int64_t getNumTiles() const { return getNumRuns(static_cast<unsigned>(numTrips.size())); }
 };
 
-/// The nests that are worth it, in order, none overlapping another.
-std::vector<Nest> findNests(const TilingProblem &problem);
+/// The nests that are worth it, in order, none overlapping another. \p lost, if not null, becomes
+/// the values that would stay in LX untiled and that they do not count on.
+std::vector<Nest> findNests(const TilingProblem &problem, std::vector<unsigned> *lost = nullptr);
 
 /// Dims of values that have a name.
 using NamedDims = std::map<std::string, std::pair<unsigned, unsigned>>; ///< value, logical dim
 
 /// Just \p nests, what they leave open searched; or why one of them is not possible
 /// (ScheduleError::field: "nests[0].loops[1].tiles").
+/// \p lost: values that they do not count on in LX; nothing: as follows from the nests.
 std::variant<std::vector<Nest>, std::vector<ScheduleError>>
 findNests(const TilingProblem &problem, const std::vector<ScheduledNest> &nests,
-          const NamedDims &names);
+          const NamedDims &names, const std::optional<std::vector<unsigned>> &lost = std::nullopt);
 
 /// \p nest as a schedule says it: findNests makes the same of it.
 ScheduledNest describe(const Nest &nest);

@@ -51,6 +51,7 @@ TEST(ScheduleTest, IsReadAsItWasWritten) {
   alone.first = alone.last = 7;
   alone.isAlone = true;
   schedule.nests = {nest, alone};
+  schedule.lost = {1, 4};
   const std::string text = writeSchedules({{"f", schedule}, {"g", {}}});
   auto read = readSchedules(text);
   ASSERT_TRUE(std::holds_alternative<Schedules>(read)) << getMistakes(text).front();
@@ -87,6 +88,16 @@ TEST(ScheduleTest, MistakesHaveTheirFields) {
       (std::vector<std::string>{"f.nests[0].alone: is for one operation without loops and cores"}));
   EXPECT_EQ(getMistakes(makeFile(R"("kind": "untiled", "nests": [{"first": 0, "last": 3}])")),
             (std::vector<std::string>{"f.nests: a plan of kind untiled has none"}));
+}
+
+TEST(ScheduleTest, NothingIsSaidTwice) {
+  EXPECT_EQ(
+      getMistakes(makeFile(
+          R"("values": [{"result_of": 1, "space": "lx"}, {"result_of": 1, "space": "memory"}])")),
+      (std::vector<std::string>{
+          "f.values[1].result_of: something is said of this result already"}));
+  EXPECT_EQ(getMistakes(makeFile(R"("lost": [1])")),
+            (std::vector<std::string>{"f.lost: is said of nests, and there are none"}));
 }
 
 TEST(ScheduleTest, NumbersAreBounded) {

@@ -95,6 +95,8 @@ inline constexpr llvm::StringLiteral kScheduleAttr = "spyre.schedule";
 inline constexpr llvm::StringLiteral kChosenScheduleAttr = "spyre.chosen_schedule";
 /// "lx" or "memory", of an operation while it is planned: where its result has to lie.
 inline constexpr llvm::StringLiteral kSpaceAttr = "spyre.space";
+/// Unit, of an operation while it is planned: a schedule says its division, and no nests.
+inline constexpr llvm::StringLiteral kPinnedAttr = "spyre.pinned";
 /// Module attribute: the device variant's name.
 inline constexpr llvm::StringLiteral kDeviceAttr = "spyre.device";
 /// Module attribute: the rates that replace the variant's, a dictionary of f64 by the names of

@@ -170,12 +170,31 @@ Value mlir::spyre::buildReduction(OpBuilder &b, Location loc, OpFunc opFunc, Val
 // Views
 //===----------------------------------------------------------------------===//
 
+/// True if \p dim of \p x, behind views, is the last dim, which lies in sticks.
+static bool isInnermost(Value x, int64_t dim) {
+  while (auto view = x.getDefiningOp<ViewOp>()) {
+    AffineExpr wanted = getAffineDimExpr(dim, x.getContext());
+    std::optional<unsigned> found;
+    for (auto [result, expr] : llvm::enumerate(view.getMap().getResults()))
+      if (expr.isFunctionOfDim(dim)) {
+        if (found || expr != wanted)
+          return true; // several, or in steps: rather all than a copy
+        found = result;
+      }
+    if (!found)
+      return false;
+    dim = *found;
+    x = view->getOperand(0);
+  }
+  return dim + 1 == getTensorType(x).getRank();
+}
+
 Value mlir::spyre::buildCentred(OpBuilder &b, Location loc, Value x, int64_t dim) {
   // So many, spread over all, tell where the middle is: all of many would be read once more.
   constexpr int64_t kEnough = 256, kMany = 8 * kEnough;
   Value some = x;
   SmallVector<int64_t> shape(getShape(x));
-  if (shape[dim] > kMany) {
+  if (shape[dim] > kMany && !isInnermost(x, dim)) {
     AffineMap map = b.getMultiDimIdentityMap(shape.size());
     SmallVector<AffineExpr> places(map.getResults());
     places[dim] = places[dim] * (shape[dim] / kEnough);

@@ -123,6 +123,9 @@ private:
         fail(op.getLoc(), field + ".splits", llvm::join(mistakes, "; "));
         continue;
       }
+      // Nests that are searched would divide it otherwise.
+      if (!schedule.nests)
+        op->setAttr(kPinnedAttr, UnitAttr::get(&getContext()));
       // Undivided is said, too.
       op.setSplits(division.splits);
       if (planning::wantsKFast(planned->problem, division.splits))

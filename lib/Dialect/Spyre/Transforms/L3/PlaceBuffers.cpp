@@ -209,7 +209,10 @@ LogicalResult BufferPlacer::run() {
   }
   if (failed(placeLX(inLX, inPool)) || hasFailed)
     return failure();
-  func.walk([](DeviceOpInterface op) { op->removeDiscardableAttr(kSpaceAttr); });
+  func.walk([](DeviceOpInterface op) {
+    op->removeDiscardableAttr(kSpaceAttr);
+    op->removeDiscardableAttr(kPinnedAttr);
+  });
   for (AllocOp alloc : dead)
     alloc.erase();
   return placePool(inPool);

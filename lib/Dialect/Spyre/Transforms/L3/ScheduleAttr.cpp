@@ -73,13 +73,17 @@ read(func::FuncOp func, StringRef attribute) {
   Attribute value = func->getAttr(attribute);
   if (!value)
     return planning::Schedules();
-  json root{{"version", 1}, {"functions", {{func.getName().str(), toJson(value)}}}};
-  return planning::readSchedules(root.dump());
+  json root{{"version", 1}, {"functions", {{"", toJson(value)}}}};
+  return planning::readSchedules(root.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 void mlir::spyre::emitScheduleError(Location loc, const planning::ScheduleError &error) {
-  emitError(loc) << "the schedule cannot be obeyed: "
-                 << (error.field.empty() ? "" : error.field + ": ") << error.message;
+  StringRef field = error.field;
+  field.consume_front(".");
+  InFlightDiagnostic diagnostic = emitError(loc) << "the schedule cannot be obeyed: ";
+  if (!field.empty())
+    diagnostic << field << ": ";
+  diagnostic << error.message;
 }
 
 FailureOr<planning::Schedule> mlir::spyre::getSchedule(func::FuncOp func) {
@@ -89,19 +93,19 @@ FailureOr<planning::Schedule> mlir::spyre::getSchedule(func::FuncOp func) {
       emitScheduleError(func.getLoc(), error);
     return failure();
   }
-  return std::get<planning::Schedules>(found)[func.getName().str()];
+  return std::get<planning::Schedules>(found)[""];
 }
 
 planning::Schedule mlir::spyre::getChosenSchedule(func::FuncOp func) {
   auto found = read(func, kChosenScheduleAttr);
-  assert(found.index() == 0 && "what was recorded can be read");
-  return std::get<planning::Schedules>(found)[func.getName().str()];
+  // What somebody else has written there counts as nothing.
+  auto *schedules = std::get_if<planning::Schedules>(&found);
+  return schedules ? (*schedules)[""] : planning::Schedule();
 }
 
 static Attribute makeAttribute(func::FuncOp func, const planning::Schedule &schedule) {
-  const std::string name = func.getName().str();
-  json root = json::parse(planning::writeSchedules({{name, schedule}}));
-  return toAttribute(func.getContext(), root["functions"][name]);
+  json root = json::parse(planning::writeSchedules({{"", schedule}}));
+  return toAttribute(func.getContext(), root["functions"][""]);
 }
 
 void mlir::spyre::setChosenSchedule(func::FuncOp func, const planning::Schedule &schedule) {

@@ -85,6 +85,7 @@ private:
   DenseMap<Value, unsigned> numbers;
   planning::TilingProblem problem;
   std::map<::spyre::CostClass, planning::DivisionCost> costs;
+  std::vector<unsigned> lost; ///< values that the nests do not count on in LX
 };
 
 struct TileTimePass : mlir::spyre::impl::SpyreTileTimeBase<TileTimePass> {
@@ -162,6 +163,7 @@ bool TimeTiler::describe(DeviceOpInterface op) {
   entry.splits = planned->splits;
   if (auto space = op->getAttrOfType<StringAttr>(kSpaceAttr); space && space == "memory")
     problem.values[entry.operands.back().value].mayStay = false;
+  entry.isFixed |= op->hasAttr(kPinnedAttr);
   entry.isFixed |= op.getGather().has_value() || op.getExtents().empty();
   if (auto group = op->getAttrOfType<IntegerAttr>(kCarriedAttr))
     entry.carried = static_cast<unsigned>(group.getInt());
@@ -443,7 +445,7 @@ void TimeTiler::buildTile(DeviceOpInterface op, const planning::NestOp &placed,
 
 FailureOr<std::vector<planning::Nest>> TimeTiler::findNests(const planning::Schedule &schedule) {
   if (!schedule.nests)
-    return planning::findNests(problem);
+    return planning::findNests(problem, &lost);
   planning::NamedDims names;
   bool ok = true;
   for (const auto &[argument, dims] : schedule.names) {
@@ -467,7 +469,21 @@ FailureOr<std::vector<planning::Nest>> TimeTiler::findNests(const planning::Sche
       if (numbers.contains(*found))
         names.try_emplace(name, numbers.lookup(*found), dim);
   }
-  auto nests = planning::findNests(problem, *schedule.nests, names);
+  std::optional<std::vector<unsigned>> known;
+  if (schedule.lost) {
+    known.emplace();
+    for (unsigned operation : *schedule.lost) {
+      if (operation < ops.size()) {
+        known->push_back(problem.ops[operation].operands.back().value);
+        continue;
+      }
+      emitScheduleError(func.getLoc(),
+                        {"lost", "there are " + std::to_string(ops.size()) + " operations"});
+      ok = false;
+    }
+    lost = *known;
+  }
+  auto nests = planning::findNests(problem, *schedule.nests, names, known);
   if (auto *errors = std::get_if<std::vector<planning::ScheduleError>>(&nests)) {
     for (const planning::ScheduleError &error : *errors) {
       unsigned place = 0;
@@ -523,13 +539,20 @@ LogicalResult TimeTiler::run(bool record) {
     chosen.nests.emplace();
     for (const planning::Nest &nest : *nests)
       chosen.nests->push_back(planning::describe(nest));
+    chosen.lost.emplace();
+    for (auto [number, op] : llvm::enumerate(problem.ops))
+      if (llvm::is_contained(lost, op.operands.back().value))
+        chosen.lost->push_back(number);
     setChosenSchedule(func, chosen);
   }
   for (const planning::Nest &nest : *nests) {
     remark(nest);
     build(nest);
   }
-  func.walk([](DeviceOpInterface op) { op->removeDiscardableAttr(kCarriedAttr); });
+  func.walk([](DeviceOpInterface op) {
+    op->removeDiscardableAttr(kCarriedAttr);
+    op->removeDiscardableAttr(kPinnedAttr);
+  });
   for (Value value : values)
     if (auto alloc = value.getDefiningOp<AllocOp>(); alloc && alloc.getBuffer().use_empty())
       alloc.erase();
