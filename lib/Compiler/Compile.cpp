@@ -476,14 +476,13 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
   if (isIdle)
     return failure();
   std::vector<std::vector<::spyre::compiler::ProgramForm>> forms(graph.bundles.size());
+  std::vector<OwningOpRef<ModuleOp>> unassigned; // without layouts
   if (hasChoice && level < 2)
-    for (auto [part, bundle] : llvm::enumerate(graph.bundles))
+    for (auto [part, bundle] : llvm::enumerate(graph.bundles)) {
       if (auto form = ::spyre::compiler::makeCarriedForm(*bundle))
         forms[part].push_back(std::move(*form));
-  std::vector<OwningOpRef<ModuleOp>> unassigned;
-  if (hasChoice && level < 2)
-    for (OwningOpRef<ModuleOp> &bundle : graph.bundles)
       unassigned.push_back(bundle->clone());
+    }
   if (level < 3 && failed(runStage("l2", l2)))
     return failure();
   if (hasChoice)

@@ -142,26 +142,28 @@ void PlanChoice::consider(ProgramForm form) {
   consider(std::move(form), options.planSeconds);
 }
 
+bool PlanChoice::isWorthPlanning(const ProgramForm &form) const {
+  // What a number draws, or a schedule says, is a plan of the wanted kind, in the wanted layouts.
+  if (mustBe)
+    return !isWanted && form.kind == wanted && form.searchesLayouts == mustSearch;
+  if (isWanted && form.kind != wanted)
+    return false;
+  // Compile time: the usual layouts are not planned with tiles where they lose by far, others not
+  // where they gain nothing without tiles.
+  if (form.searchesLayouts ? form.kind != PlanKind::Untiled && !searchPays : usualIsFar)
+    return false;
+  if (form.kind != PlanKind::Carried || wanted != PlanKind::Best)
+    return true;
+  // Sums that are carried on take operations of their own. In other layouts they gain seldom where
+  // they gain nothing in the usual ones; nowhere much where next to nothing is lost.
+  if (form.searchesLayouts && !usualIsFar && usualKind != PlanKind::Carried)
+    return false;
+  return !isPlanned || bestInNs > kNearBound * sum(**plan, getBoundInNs);
+}
+
 void PlanChoice::consider(ProgramForm form, double planSeconds) {
   ModuleOp module = *form.program;
-  // What a number draws, or a schedule says, is a plan of the wanted kind, in the wanted layouts.
-  if ((isWanted && form.kind != wanted) || isDividedByHand(module) ||
-      (mustBe && (isWanted || form.kind != wanted || form.searchesLayouts != mustSearch)))
-    return;
-  // Compile time: layouts that gain nothing without tiles are not planned with tiles, nor are
-  // their sums carried on where that gains nothing in the usual layouts.
-  if (!mustBe && form.searchesLayouts && form.kind != PlanKind::Untiled && !searchPays)
-    return;
-  if (!mustBe && form.searchesLayouts && form.kind == PlanKind::Carried &&
-      wanted == PlanKind::Best && !usualIsFar && usualKind != PlanKind::Carried)
-    return;
-  // Nor are the usual ones where they lose by far.
-  if (!mustBe && !form.searchesLayouts && usualIsFar)
-    return;
-  // Sums that are carried on take operations of their own; little can be gained where next to
-  // nothing is lost.
-  if (form.kind == PlanKind::Carried && wanted == PlanKind::Best && isPlanned &&
-      bestInNs <= kNearBound * sum(**plan, getBoundInNs))
+  if (isDividedByHand(module) || !isWorthPlanning(form))
     return;
   LowerOptions tiling;
   tiling.copyOptionValuesFrom(options);

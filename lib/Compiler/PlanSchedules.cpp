@@ -13,11 +13,9 @@
 
 #include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/Schedules.h"
+#include "spyre/Support/ReadFile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-
-#include <fstream>
-#include <sstream>
 
 using namespace mlir;
 
@@ -30,15 +28,10 @@ Location getPlanLoc(MLIRContext &context, const std::string &path) {
 FailureOr<planning::Schedules> readPlan(MLIRContext &context, const std::string &path,
                                         const std::string &text) {
   const Location loc = getPlanLoc(context, path);
-  std::string read = text;
-  if (read.empty()) {
-    std::ifstream file(path);
-    std::ostringstream content;
-    if (!file || !(content << file.rdbuf()))
-      return emitError(loc) << "cannot read the plan '" << path << "'";
-    read = content.str();
-  }
-  auto schedules = planning::readSchedules(read);
+  std::variant<std::string, ReadFailure> read = text.empty() ? readFile(path) : text;
+  if (auto *unread = std::get_if<ReadFailure>(&read))
+    return emitError(loc) << "cannot read the plan: " << unread->message;
+  auto schedules = planning::readSchedules(std::get<std::string>(read));
   if (auto *errors = std::get_if<std::vector<planning::ScheduleError>>(&schedules)) {
     for (const planning::ScheduleError &error : *errors)
       emitError(loc) << "the plan "

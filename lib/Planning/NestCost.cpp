@@ -133,10 +133,9 @@ double Run::getLeastOf(const Candidate &candidate, unsigned number) {
     if (std::optional<unsigned> dim = loop.tiled->cutDims[number - first])
       tilesOf.emplace_back(*dim, loop.numTrips);
   }
-  // Rates do not tell what idle cores cost.
   const int64_t cores = setSplits(candidate, number, splitsOf);
-  if (cores > 1 && cores * 2 < getNumCores(op.splits) && !(candidate.copies && op.macs == 0) &&
-      !(pins && pins->cores))
+  // Copies are known later.
+  if (leavesIdle(number, cores) && !(candidate.copies && op.macs == 0))
     return kIllegal;
   return facts.getCostInNs(number, tilesOf, splitsOf, ~uint64_t(0) >> 2, /*reachesAll=*/false) *
          double(runsHere);
@@ -447,9 +446,8 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit, doubl
             return kIllegal;
     if (!op.copied) {
       const int64_t cores = op.splits.empty() ? 1 : getNumCores(op.splits);
-      if (candidate.copies && cores > 1 && cores * 2 < getNumCores(described.splits) &&
-          !(pins && pins->cores))
-        return kIllegal; // as in getLeastOf
+      if (candidate.copies && leavesIdle(number, cores))
+        return kIllegal;
       continue;
     }
     for (const TilingOperand &operand : described.operands)

@@ -142,7 +142,7 @@ std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nes
                  (candidate.loadsFactors && numWrites == 0 && facts.problem.ops[use.op].macs > 0);
     // Slices that do the same start from a copy of their own.
     reads += isReadByCopies && numWrites == 0;
-    const bool isReused = !isInside && !isWhole && reads > 1;
+    const bool isReused = !isInside && reads > 1;
     tile.isLoaded = isReused && numWrites == 0;
     // What is stored is all of it: others may have written what is missing here.
     tile.isStored =

@@ -78,6 +78,10 @@ bool Reader::isObject(const json &value, const std::string &field,
   return true;
 }
 
+static bool isNumber(const json &value, int64_t least) {
+  return value.is_number_integer() && value >= least && value <= kMost;
+}
+
 std::optional<int64_t> Reader::readNumber(const json &object, const std::string &key,
                                           const std::string &field, int64_t least,
                                           bool isRequired) {
@@ -88,7 +92,7 @@ std::optional<int64_t> Reader::readNumber(const json &object, const std::string 
     return std::nullopt;
   }
   const json &value = object[key];
-  if (!value.is_number_integer() || value < least || value > kMost) {
+  if (!isNumber(value, least)) {
     fail(where, "a whole number from " + std::to_string(least) + " on is wanted");
     return std::nullopt;
   }
@@ -216,7 +220,7 @@ Schedule Reader::readSchedule(const json &value, const std::string &field) {
     if (!each.contains("splits"))
       fail(where + ".splits", "is missing");
     readArray(each, "splits", where, [&](const json &split, const std::string &at) {
-      if (!split.is_number_integer() || split < 1 || split > kMost)
+      if (!isNumber(split, 1))
         return fail(at, "a whole number from 1 on is wanted");
       division.splits.push_back(split.get<int64_t>());
     });
@@ -231,7 +235,7 @@ Schedule Reader::readSchedule(const json &value, const std::string &field) {
     schedule.nests = std::move(nests);
   std::vector<unsigned> lost;
   if (readArray(value, "lost", field, [&](const json &each, const std::string &where) {
-        if (!each.is_number_integer() || each < 0 || each > kMost)
+        if (!isNumber(each, 0))
           return fail(where, "the number of an operation is wanted");
         lost.push_back(each.get<unsigned>());
       }))

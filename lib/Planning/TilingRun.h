@@ -371,6 +371,12 @@ private:
   /// The time of one tile of operation \p op if all its operands were in the scratchpads, and how
   /// often it runs. Infinite if it is not legal, or too few cores would work.
   double getLeastOf(const Candidate &candidate, unsigned op);
+  /// Whether operation \p op, on \p cores of them, would leave too many cores idle, which nobody
+  /// has asked for: rates do not tell what that costs.
+  bool leavesIdle(unsigned op, int64_t cores) const {
+    return cores > 1 && cores * 2 < getNumCores(facts.problem.ops[op].splits) &&
+           !(pins && pins->cores);
+  }
   /// The work slices of operation \p op, empty for one core, and how many cores they take.
   int64_t setSplits(const Candidate &candidate, unsigned op, Splits &splits) const;
   /// What no plan of \p candidate falls below: its operations with all operands in the

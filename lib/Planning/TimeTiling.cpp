@@ -461,12 +461,20 @@ static std::vector<Nest> chooseAgain(const tiling::Facts &facts, std::vector<Nes
   });
 }
 
+/// Of each operation, whether it is in one of \p nests.
+static std::vector<bool> findInNests(const TilingProblem &problem, const std::vector<Nest> &nests) {
+  std::vector<bool> isInNest(problem.ops.size());
+  for (const Nest &nest : nests)
+    std::fill(isInNest.begin() + nest.first, isInNest.begin() + nest.last + 1, true);
+  return isInNest;
+}
+
 /// Values that operations of \p nests or beside them expect in the scratchpads, and that some
 /// other nest does not leave there.
 static std::vector<unsigned> findLost(const tiling::Facts &facts, const std::vector<Nest> &nests) {
   const TilingProblem &problem = facts.problem;
   std::vector<unsigned> numStaying(problem.values.size());
-  std::vector<bool> isInNest(problem.ops.size()), isExpected(problem.values.size());
+  std::vector<bool> isExpected(problem.values.size());
   auto count = [&](unsigned number, auto stays) {
     for (const TilingOperand &operand : problem.ops[number].operands)
       if (stays(operand.value)) {
@@ -475,12 +483,11 @@ static std::vector<unsigned> findLost(const tiling::Facts &facts, const std::vec
       }
   };
   for (const Nest &nest : nests)
-    for (unsigned number = nest.first; number <= nest.last; ++number) {
-      isInNest[number] = true;
+    for (unsigned number = nest.first; number <= nest.last; ++number)
       count(number, [&](unsigned value) {
         return std::find(nest.wholes.begin(), nest.wholes.end(), value) != nest.wholes.end();
       });
-    }
+  const std::vector<bool> isInNest = findInNests(problem, nests);
   for (unsigned number = 0; number < problem.ops.size(); ++number)
     if (!isInNest[number])
       count(number, [&](unsigned value) { return facts.isResident[value]; });
@@ -499,12 +506,10 @@ static std::vector<unsigned> findLost(const tiling::Facts &facts, const std::vec
 /// of its own, with no loop.
 static void divideAnew(const tiling::Facts &facts, std::vector<Nest> &nests) {
   const TilingProblem &problem = facts.problem;
-  std::vector<bool> isLost(problem.values.size()), isInNest(problem.ops.size());
+  const std::vector<bool> isInNest = findInNests(problem, nests);
+  std::vector<bool> isLost(problem.values.size());
   for (unsigned value : findLost(facts, nests))
     isLost[value] = true;
-  for (const Nest &nest : nests)
-    for (unsigned number = nest.first; number <= nest.last; ++number)
-      isInNest[number] = true;
   std::vector<Nest> alone;
   for (unsigned number = 0; number < problem.ops.size(); ++number) {
     const TilingOp &op = problem.ops[number];

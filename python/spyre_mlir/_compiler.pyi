@@ -34,4 +34,7 @@ def compile(
     moves_on_host: bool = False,
     plan_kind: str = "best",
     rates: Mapping[str, float] = ...,
+    plan: str = "",
+    save_plan: str = "",
+    plan_seconds: float = 0.0,
 ) -> tuple[bool, list[Message], str]: ...

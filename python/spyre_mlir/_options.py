@@ -148,17 +148,22 @@ class _Plan(str):
     """The text of a plan that has been read; options are values."""
 
 
+def _read_file(option: str, path: str | os.PathLike) -> str:
+    """The text of the file that `option` names."""
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return stream.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise OptionError(f"{option}={os.fspath(path)!r}: {getattr(error, 'strerror', None) or error}") from None
+
+
 def _read_plan(plan: dict | str | os.PathLike) -> _Plan:
     if isinstance(plan, dict):
         try:
             return _Plan(json.dumps(plan))
         except (TypeError, ValueError) as error:
             raise OptionError(f"plan={plan!r}: {error}") from None
-    try:
-        with open(plan, encoding="utf-8") as stream:
-            return _Plan(stream.read())
-    except (OSError, UnicodeDecodeError) as error:
-        raise OptionError(f"plan={os.fspath(plan)!r}: {getattr(error, 'strerror', None) or error}") from None
+    return _Plan(_read_file("plan", plan))
 
 
 def _read_rates(rates: dict | str | os.PathLike, device: str) -> _Rates:
@@ -174,12 +179,7 @@ def _read_rates(rates: dict | str | os.PathLike, device: str) -> _Rates:
         except (TypeError, ValueError) as error:
             raise OptionError(f"rates={rates!r}: {error}") from None
         return _Rates(_runtime.parse_rates(text, "rates", device))
-    try:
-        with open(rates, encoding="utf-8") as stream:
-            text = stream.read()
-    except (OSError, UnicodeDecodeError) as error:
-        raise OptionError(f"rates={os.fspath(rates)!r}: {getattr(error, 'strerror', None) or error}") from None
-    return _Rates(_runtime.parse_rates(text, os.fspath(rates), device))
+    return _Rates(_runtime.parse_rates(_read_file("rates", rates), os.fspath(rates), device))
 
 
 @functools.cache

@@ -67,6 +67,7 @@ public:
 
 private:
   void addTime(PlanKind kind, double ns);
+  bool isWorthPlanning(const ProgramForm &form) const;
   void consider(ProgramForm form, double planSeconds);
 
   const LowerOptions &options;
