@@ -34,6 +34,11 @@ def programs(torch):
     def causal(q, k, v):
         return functional.scaled_dot_product_attention(q, k, v, is_causal=True)
 
+    def window(q, k, v):
+        """Each row sees itself and the 511 keys before it."""
+        rows, keys = torch.arange(q.shape[2])[:, None], torch.arange(k.shape[2])[None, :]
+        return functional.scaled_dot_product_attention(q, k, v, (keys <= rows) & (keys > rows - 512))
+
     def rms(x, w):
         return x * torch.rsqrt((x * x).mean(-1, keepdim=True) + 1e-5) * w
 
@@ -84,6 +89,8 @@ def programs(torch):
         "sdpa_mask_32x1024": (sdpa, (*heads(32, 1024, 1024, 128), (1, 1, 1024, 1024))),
         "sdpa_causal_32x1024": (causal, heads(32, 1024, 1024, 128)),
         "sdpa_causal_16x4096x64": (causal, heads(16, 4096, 4096, 64)),
+        "sdpa_causal_8x8192x128": (causal, heads(8, 8192, 8192, 128)),
+        "sdpa_window_16x4096x64": (window, heads(16, 4096, 4096, 64)),
         "sdpa_grouped_512x32768": (sdpa, heads(32, 512, 32768, 128, key_heads=8)),
         "sdpa_grouped_decode_32768": (sdpa, heads(32, 1, 32768, 128, key_heads=8)),
         "swiglu_1": (swiglu, ((1, 4096), (4096, 14336), (4096, 14336), (14336, 4096))),

@@ -479,6 +479,9 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
   std::vector<OwningOpRef<ModuleOp>> unassigned; // without layouts
   if (hasChoice && level < 2)
     for (auto [part, bundle] : llvm::enumerate(graph.bundles)) {
+      const bool mustBand = schedules.getKind(part, options.planKind) == PlanKind::Banded;
+      if (auto form = ::spyre::compiler::makeBandedForm(*bundle, mustBand))
+        forms[part].push_back(std::move(*form));
       if (auto form = ::spyre::compiler::makeCarriedForm(*bundle))
         forms[part].push_back(std::move(*form));
       unassigned.push_back(bundle->clone());

@@ -50,11 +50,11 @@ spyre::compiler::CompileFlags::CompileFlags(cl::OptionCategory &category)
           cl::init("published"), cl::cat(category)),
       planKind("plan-kind",
                cl::desc("best (default): the plan that takes least in the cost model; untiled, "
-                        "tiled or carried: one of that kind, to compare them"),
+                        "tiled, banded or carried: one of that kind, to compare them"),
                cl::init("best"), cl::cat(category)),
       planSeed(
           "plan-seed",
-          cl::desc("With a plan of kind tiled or carried, for tests: tiles as this number "
+          cl::desc("With a plan of kind tiled, banded or carried, for tests: tiles as this number "
                    "draws them among the legal ones, whatever they take; 0 (default): the best"),
           cl::init(0), cl::cat(category)),
       plan("plan", cl::desc("Plan the program as this file says, where it says anything"),
@@ -146,7 +146,8 @@ spyre::compiler::makeOptions(const CompileFlagValues &flags) {
     return "--cost-model=" + flags.costModel + ": the only model so far is published";
   std::optional<PlanKind> planKind = parseName<PlanKind>(flags.planKind);
   if (!planKind)
-    return "--plan-kind=" + flags.planKind + ": known kinds are best, untiled, tiled and carried";
+    return "--plan-kind=" + flags.planKind +
+           ": known kinds are best, untiled, tiled, banded and carried";
   if (!parseWeights(flags.weights, options.weights))
     return "--weights=" + flags.weights +
            ": a list of arguments or ranges is wanted, e.g. in1,in3-in9";

@@ -58,6 +58,11 @@ std::optional<::spyre::npz::Array> spyre::compiler::toArray(ElementsAttr data) {
   auto dense = dyn_cast<DenseElementsAttr>(data);
   if (!dense)
     return std::nullopt;
+  if (!dense.isSplat() && !element.isInteger(1)) {
+    ArrayRef<char> bytes = dense.getRawData();
+    array.data.assign(bytes.begin(), bytes.end());
+    return array;
+  }
   array.data.reserve(count * width);
   auto append = [&](const APInt &bits) {
     uint64_t value = bits.getZExtValue();

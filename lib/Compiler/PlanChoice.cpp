@@ -85,6 +85,49 @@ std::optional<ProgramForm> makeCarriedForm(ModuleOp program) {
   return ProgramForm{program.clone(), PlanKind::Carried, /*isL1=*/true};
 }
 
+/// Rows and columns that a constant has to have to be worth looking at as a mask.
+static constexpr int64_t kLeastOfMask = 64;
+
+std::optional<ProgramForm> makeBandedForm(ModuleOp program, bool must) {
+  const bool mayHide = mayCarry(program) &&
+                       program
+                           .walk([](mlir::spyre::ConstantOp constant) {
+                             auto type = cast<RankedTensorType>(constant.getType());
+                             const bool isMask = llvm::count_if(type.getShape(), [](int64_t size) {
+                                                   return size >= kLeastOfMask;
+                                                 }) >= 2;
+                             return isMask && !isa<SplatElementsAttr>(constant.getValue())
+                                        ? WalkResult::interrupt()
+                                        : WalkResult::advance();
+                           })
+                           .wasInterrupted();
+  if (!mayHide)
+    return std::nullopt;
+  ScopedDiagnosticHandler silence(program.getContext(), [](Diagnostic &) { return success(); });
+  // As many as are worth it; then two.
+  for (int64_t numBands = 0; numBands <= (must ? 2 : 0); numBands += 2) {
+    ProgramForm form{program.clone(), PlanKind::Banded, /*isL1=*/true};
+    auto run = [&](std::unique_ptr<Pass> pass) {
+      PassManager pm(program.getContext());
+      pm.addNestedPass<func::FuncOp>(std::move(pass));
+      return succeeded(pm.run(*form.program));
+    };
+    mlir::spyre::SpyreSkipHiddenOptions skip;
+    skip.bands = numBands;
+    auto countOps = [&] {
+      unsigned count = 0;
+      form.program->walk([&](mlir::spyre::DeviceOpInterface) { ++count; });
+      return count;
+    };
+    if (!run(mlir::spyre::createSpyreWidenRows()) || !run(mlir::spyre::createSpyreDeferScaling()))
+      return std::nullopt;
+    const unsigned numOps = countOps();
+    if (run(mlir::spyre::createSpyreSkipHidden(skip)) && countOps() != numOps)
+      return form;
+  }
+  return std::nullopt;
+}
+
 std::vector<ProgramForm> makeSearchedForms(ModuleOp program, ModuleOp assigned) {
   std::vector<ProgramForm> forms;
   bool moves = assigned

@@ -291,6 +291,8 @@ void Array::copy(int64_t i, const Array &source, int64_t from) {
 }
 
 Array castTo(const Array &array, HostType dtype) {
+  if (array.dtype == dtype)
+    return array;
   Array cast = makeArray(dtype, array.shape);
   for (int64_t i = 0, n = array.getNumElements(); i < n; ++i)
     cast.copy(i, array, i);

@@ -119,8 +119,6 @@ void addAll(Table &table, std::initializer_list<std::string_view> names, const F
 // Arrays
 //===----------------------------------------------------------------------===//
 
-/// \p array in \p dtype: as PyTorch casts, integers wrap and floats lose their fraction.
-Array castTo(const Array &array, HostType dtype);
 /// The largest finite number of a float type.
 double getLargest(HostType dtype);
 /// Calls \p function with the vector that holds \p array's elements.

@@ -126,6 +126,18 @@ void detail::readChunk(const Operand &operand, const Ints &shape, int64_t first,
 
 template <typename T>
 void detail::storeChunk(Array &result, int64_t first, int64_t count, const T *values) {
+  // What needs no rounding is written as it is.
+  if constexpr (std::is_same_v<T, int64_t>)
+    if (result.dtype == HostType::Int64) {
+      std::copy_n(values, count, result.integers.begin() + first);
+      return;
+    }
+  if constexpr (!std::is_same_v<T, std::complex<double>>)
+    if (result.dtype == HostType::Bool) {
+      for (int64_t i = 0; i < count; ++i)
+        result.integers[first + i] = values[i] != 0;
+      return;
+    }
   for (int64_t i = 0; i < count; ++i)
     result.set(first + i, values[i]);
 }

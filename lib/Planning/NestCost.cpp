@@ -569,7 +569,7 @@ std::vector<std::vector<Run::Share>> Run::getShares(const std::vector<Loop> &loo
   std::vector<std::vector<Share>> shares;
   for (Node root : shareable)
     shares.push_back({{&getClass(root), getMost(getUnits(root), numCores)}});
-  if (getLength() > kMostOfTwoLoops || !hasProducts)
+  if (getLength() > kMostOfTwoShares || !hasProducts)
     return shares;
   // Two dims where products are: what cores read alike, they wait for.
   int64_t most = 2;

@@ -16,6 +16,8 @@ namespace spyre::planning::tiling {
 
 /// Of the scratchpad, what tiles may take: copies of other operations need some, too.
 static constexpr double kShareOfScratchpad = 0.98;
+/// Bytes of traffic, more than any value's: it stays before all others.
+static constexpr double kMustStay = 1e18;
 
 std::optional<Run::Sharing> Run::findSharing(const Candidate &candidate, const Nest &nest,
                                              unsigned place) const {
@@ -187,9 +189,19 @@ std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nes
         }
     }
     Kept entry{place, std::move(tile), from, to, double(value.sizeInBytes) / parts};
-    for (Use use : uses[place])
-      entry.savedInBytes +=
-          facts.getBytes(use) * double(nest.getNumRuns(nest.ops[use.op - first].depth));
+    // What a loop moves along is touched once by all of its iterations.
+    for (Use use : uses[place]) {
+      double bytes = facts.getBytes(use);
+      for (unsigned i = 0; i < nest.ops[use.op - first].depth; ++i)
+        bytes *= i < entry.tile.dims.size() && entry.tile.dims[i]
+                     ? 1
+                     : double(candidate.loops[i].numTrips);
+      // What each slice computes for itself cannot go out.
+      if (facts.problem.ops[use.op].operands[use.operand].isWrite &&
+          nest.ops[use.op - first].copied)
+        bytes = kMustStay;
+      entry.savedInBytes += bytes;
+    }
     kept.push_back(std::move(entry));
   }
   return kept;

@@ -195,8 +195,8 @@ Schedule Reader::readSchedule(const json &value, const std::string &field) {
     return schedule;
   schedule.kind = readString(value, "kind", field).value_or("");
   if (!schedule.kind.empty() && schedule.kind != "untiled" && schedule.kind != "tiled" &&
-      schedule.kind != "carried")
-    fail(field + ".kind", "known kinds are untiled, tiled and carried");
+      schedule.kind != "banded" && schedule.kind != "carried")
+    fail(field + ".kind", "known kinds are untiled, tiled, banded and carried");
   const std::string layouts = readString(value, "layouts", field).value_or("usual");
   if (layouts != "usual" && layouts != "searched")
     fail(field + ".layouts", "known layouts are usual and searched");

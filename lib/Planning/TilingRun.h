@@ -32,8 +32,10 @@ namespace spyre::planning::tiling {
 inline constexpr unsigned kMaxRun = 2048;
 /// Of the time that traffic takes, hidden or not, what counts in addition.
 inline constexpr double kShareOfTraffic = 0.01;
-/// Longer runs are tiled by one loop and shared along one dim.
+/// Longer runs are tiled by one loop.
 inline constexpr unsigned kMostOfTwoLoops = 40;
+/// Longer runs are shared along one dim.
+inline constexpr unsigned kMostOfTwoShares = 128;
 
 using Node = unsigned;
 inline constexpr Node kNone = std::numeric_limits<Node>::max();

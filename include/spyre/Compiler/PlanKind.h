@@ -26,6 +26,7 @@ enum class PlanKind : uint8_t {
   Best,    ///< the choice is free
   Untiled, ///< every operation at once
   Tiled,   ///< operations tile by tile
+  Banded,  ///< in addition, what a known mask hides is not computed
   Carried, ///< in addition, loops over rows of softmaxes carry their sums on, in f32
 };
 
@@ -39,7 +40,7 @@ struct PlanTimes {
 } // namespace compiler
 
 template <> struct EnumNames<compiler::PlanKind> {
-  static constexpr std::string_view kNames[] = {"best", "untiled", "tiled", "carried"};
+  static constexpr std::string_view kNames[] = {"best", "untiled", "tiled", "banded", "carried"};
 };
 
 } // namespace spyre

@@ -62,6 +62,9 @@ Array fromBytes(HostType dtype, std::vector<int64_t> shape, const char *bytes);
 /// The way back: \p out takes as many bytes as the elements have.
 void toBytes(const Array &array, char *out);
 
+/// \p array in \p dtype: as PyTorch casts, integers wrap and floats lose their fraction.
+Array castTo(const Array &array, HostType dtype);
+
 /// An argument whose elements are not at hand: only its type can be asked for.
 struct Unknown {};
 

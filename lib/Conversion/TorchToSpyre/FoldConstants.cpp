@@ -112,32 +112,16 @@ static std::optional<host::Array> toArray(ElementsAttr elements, Type element,
 }
 
 static DenseElementsAttr toAttribute(const host::Array &array, RankedTensorType type) {
-  int64_t count = array.getNumElements();
+  if (std::optional<HostType> own = getHostType(type.getElementType()); own && *own != array.dtype)
+    return toAttribute(host::castTo(array, *own), type);
   if (array.dtype == HostType::Bool) {
-    SmallVector<bool> values;
-    for (int64_t value : array.integers)
-      values.push_back(value != 0);
+    SmallVector<bool> values(array.integers.begin(), array.integers.end());
     return DenseElementsAttr::get(type, ArrayRef<bool>(values));
   }
-  if (array.isFloat()) {
-    auto semantics = &cast<FloatType>(type.getElementType()).getFloatSemantics();
-    SmallVector<APFloat> values;
-    values.reserve(count);
-    for (double number : array.numbers) {
-      APFloat value(number);
-      bool loses;
-      value.convert(*semantics, APFloat::rmNearestTiesToEven, &loses);
-      values.push_back(value);
-    }
-    return DenseElementsAttr::get(type, values);
-  }
-  unsigned width = type.getElementTypeBitWidth();
-  SmallVector<APInt> values;
-  values.reserve(count);
-  for (int64_t integer : array.integers)
-    values.push_back(APInt(width, static_cast<uint64_t>(integer), /*isSigned=*/true,
-                           /*implicitTrunc=*/true));
-  return DenseElementsAttr::get(type, values);
+  std::vector<char> bytes(size_t(array.getNumElements()) *
+                          size_t(::spyre::getWidthInBytes(array.dtype)));
+  host::toBytes(array, bytes.data());
+  return DenseElementsAttr::getFromRawBuffer(type, bytes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -180,7 +164,8 @@ public:
   std::optional<host::Array> compute(Operation *op);
 
 private:
-  const host::Array *getArray(Value value);
+  /// Null if it is not known.
+  std::shared_ptr<const host::Array> getArray(Value value);
   host::Argument getArgument(Value value);
   void fold(Operation *op);
   void foldNumber(Operation *op);
@@ -189,7 +174,7 @@ private:
 
   func::FuncOp func;
   OpBuilder builder;
-  llvm::DenseMap<Value, std::optional<host::Array>> arrays;
+  llvm::DenseMap<Value, std::shared_ptr<const host::Array>> arrays;
   llvm::DenseSet<Value> made; ///< results of folded operations
   SmallVector<Operation *> folded;
 };
@@ -203,23 +188,21 @@ struct FoldTorchConstantsPass
 };
 } // namespace
 
-const host::Array *ConstantFolder::getArray(Value value) {
-  auto known = arrays.find(value);
-  if (known == arrays.end()) {
-    std::optional<host::Array> array;
-    if (ElementsAttr literal = torch_reader::getTensorLiteral(value))
-      if (RankedTensorType type = torch_lowering::convertTensorType(value.getType());
-          type && type.hasStaticShape())
-        array = toArray(literal, torch_reader::getTensorElementType(value.getType()), type);
-    known = arrays.try_emplace(value, std::move(array)).first;
-  }
-  return known->second ? &*known->second : nullptr;
+std::shared_ptr<const host::Array> ConstantFolder::getArray(Value value) {
+  if (auto known = arrays.find(value); known != arrays.end())
+    return known->second;
+  std::optional<host::Array> array;
+  if (ElementsAttr literal = torch_reader::getTensorLiteral(value))
+    if (RankedTensorType type = torch_lowering::convertTensorType(value.getType());
+        type && type.hasStaticShape())
+      array = toArray(literal, torch_reader::getTensorElementType(value.getType()), type);
+  return arrays[value] = array ? std::make_shared<const host::Array>(std::move(*array)) : nullptr;
 }
 
 host::Argument ConstantFolder::getArgument(Value value) {
   if (torch_reader::isTensor(value.getType())) {
-    if (const host::Array *array = getArray(value))
-      return *array;
+    if (std::shared_ptr<const host::Array> array = getArray(value))
+      return array;
     return host::Unknown{};
   }
   if (std::optional<bool> truth = torch_reader::getConstantBool(value))
@@ -233,13 +216,13 @@ host::Argument ConstantFolder::getArgument(Value value) {
   if (std::optional<SmallVector<int64_t>> list = torch_reader::getIntList(value))
     return std::vector<int64_t>(list->begin(), list->end());
   if (std::optional<OperandRange> elements = torch_reader::getListElements(value)) {
-    std::vector<host::Array> parts;
+    host::Argument::List parts;
     for (Value element : *elements) {
-      const host::Array *array =
+      std::shared_ptr<const host::Array> array =
           torch_reader::isTensor(element.getType()) ? getArray(element) : nullptr;
       if (!array)
         return host::Unknown{};
-      parts.push_back(*array);
+      parts.emplace_back(std::move(array));
     }
     return parts;
   }
@@ -358,7 +341,7 @@ void ConstantFolder::fold(Operation *op) {
   std::optional<host::Array> array = compute(op);
   if (!array)
     return;
-  arrays[op->getResult(0)] = std::move(*array);
+  arrays[op->getResult(0)] = std::make_shared<const host::Array>(std::move(*array));
   if (isAside)
     return;
   made.insert(op->getResult(0));

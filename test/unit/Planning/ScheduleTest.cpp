@@ -78,7 +78,7 @@ TEST(ScheduleTest, MistakesHaveTheirFields) {
                                                          "schedule.functions: is missing"}));
   EXPECT_EQ(
       getMistakes(makeFile(R"("kind": "best", "values": [{"result_of": 1, "space": "sram"}])")),
-      (std::vector<std::string>{"f.kind: known kinds are untiled, tiled and carried",
+      (std::vector<std::string>{"f.kind: known kinds are untiled, tiled, banded and carried",
                                 "f.values[0].space: known spaces are lx and memory"}));
   EXPECT_EQ(
       getMistakes(makeFile(R"("nests": [{"first": 0, "last": 3}, {"first": 3, "last": 4}])")),

@@ -135,6 +135,32 @@ Value mlir::spyre::buildPointwise(OpBuilder &b, Location loc, OpFunc opFunc, Val
   return buildDeviceOp(b, loc, spec).getResultTensor();
 }
 
+Value mlir::spyre::buildOnElements(OpBuilder &b, Location loc, ::spyre::OpFunc opFunc,
+                                   ValueRange inputs, RankedTensorType type, Value output,
+                                   ArrayRef<int64_t> offsets, RankedTensorType whole) {
+  DeviceOpSpec spec;
+  SmallVector<AffineExpr> here, there;
+  for (auto [axis, size] : llvm::enumerate(type.getShape())) {
+    here.push_back(size == 1 ? b.getAffineConstantExpr(0)
+                             : b.getAffineDimExpr(spec.extents.size()));
+    there.push_back(here.back() + (offsets.empty() ? 0 : offsets[axis]));
+    if (size != 1)
+      spec.extents.push_back(size);
+  }
+  const unsigned numDims = spec.extents.size();
+  spec.opFunc = opFunc;
+  for (Value input : inputs) {
+    spec.inputs.push_back(input);
+    spec.maps.push_back(getTensorType(input).getRank() == 0
+                            ? AffineMap::get(numDims, 0, b.getContext())
+                            : AffineMap::get(numDims, 0, here, b.getContext()));
+  }
+  spec.maps.push_back(AffineMap::get(numDims, 0, there, b.getContext()));
+  spec.output = output;
+  spec.resultType = whole ? whole : type;
+  return buildDeviceOp(b, loc, spec).getResultTensor();
+}
+
 Value mlir::spyre::buildReduction(OpBuilder &b, Location loc, OpFunc opFunc, Value x,
                                   ArrayRef<int64_t> dims, bool keepDims) {
   RankedTensorType type = getTensorType(x);

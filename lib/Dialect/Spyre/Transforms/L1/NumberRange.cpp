@@ -12,6 +12,7 @@
 #include "NumberRange.h"
 
 #include "Precision.h"
+#include "spyre/Dialect/Spyre/IR/ConstantNumbers.h"
 #include "spyre/Numerics/DL16.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -267,11 +268,9 @@ NumberRange NumberRanges::compute(Value value) {
     auto take = [&](const APFloat &x) {
       if (x.isFinite())
         range = hull(range, {number(x), number(x)});
+      return false;
     };
-    if (elements.isSplat())
-      take(elements.getSplatValue<APFloat>());
-    else
-      llvm::for_each(elements.getValues<APFloat>(), take);
+    (void)anyOfNumbers(elements, take);
     return range.low <= range.high ? range : NumberRange{0, 0};
   }
   if (auto join = dyn_cast_or_null<ConcatOp>(op)) {

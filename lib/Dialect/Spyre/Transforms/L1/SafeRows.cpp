@@ -14,7 +14,6 @@
 
 #include "Softmax.h"
 
-#include "spyre/Dialect/Spyre/IR/DeviceOpSpec.h"
 #include "spyre/Dialect/Spyre/Transforms/L1/Builders.h"
 #include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
 
@@ -74,22 +73,7 @@ static void keepAtLeast(Value value, double least) {
   builder.setInsertionPointAfterValue(value);
   RankedTensorType type = getTensorType(value);
   Value number = buildScalar(builder, value.getLoc(), least, type.getElementType());
-  // As elsewhere, dims of one element are none of the iteration space.
-  DeviceOpSpec spec;
-  SmallVector<AffineExpr> place;
-  for (int64_t size : type.getShape()) {
-    place.push_back(size == 1 ? builder.getAffineConstantExpr(0)
-                              : builder.getAffineDimExpr(spec.extents.size()));
-    if (size != 1)
-      spec.extents.push_back(size);
-  }
-  const unsigned numDims = spec.extents.size();
-  AffineMap here = AffineMap::get(numDims, 0, place, builder.getContext());
-  spec.opFunc = OpFunc::Maximum;
-  spec.inputs = {value, number};
-  spec.maps = {here, AffineMap::get(numDims, 0, builder.getContext()), here};
-  spec.resultType = type;
-  Value kept = buildDeviceOp(builder, value.getLoc(), spec).getResultTensor();
+  Value kept = buildOnElements(builder, value.getLoc(), OpFunc::Maximum, {value, number}, type);
   value.replaceAllUsesExcept(kept, kept.getDefiningOp());
 }
 

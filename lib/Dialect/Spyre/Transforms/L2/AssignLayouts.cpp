@@ -39,6 +39,23 @@ static Box getInputBox(DeviceOpInterface op, unsigned input, Stick stick) {
   return getBox(op, map, getUsedDims(map), stick);
 }
 
+/// True if several operations read parts of \p value that are as much as all of it together.
+static bool isReadInParts(Value value) {
+  int64_t numParts = 0, numElements = 0;
+  for (OpOperand &use : value.getUses()) {
+    auto op = dyn_cast<DeviceOpInterface>(use.getOwner());
+    if (!op || use.getOperandNumber() >= op.getInputs().size())
+      continue;
+    llvm::SmallBitVector used = getUsedDims(op.getInputMap(use.getOperandNumber()));
+    int64_t size = 1;
+    for (unsigned dim : used.set_bits())
+      size *= op.getExtents()[dim];
+    numElements += size;
+    numParts += size < cast<RankedTensorType>(value.getType()).getNumElements();
+  }
+  return numParts > 1 && numElements >= cast<RankedTensorType>(value.getType()).getNumElements();
+}
+
 OperandPlan LayoutAssigner::planOperand(DeviceOpInterface op, unsigned input, Stick stick) {
   Value value = op.getInputs()[input];
   AffineMap map = op.getInputMap(input);
@@ -70,6 +87,9 @@ OperandPlan LayoutAssigner::planOperand(DeviceOpInterface op, unsigned input, St
       getStickAccess(getShape(value), makeLayout(getPlainType(value), -1), map, op.getExtents())
               .kind == StickAccess::Lane0)
     offer({OperandPlan::Sparse, -1, getNumElementsInMemory(value, -1)});
+  // One copy of the whole is shared by all who read parts of it.
+  if (best && best->kind == OperandPlan::Restickify && isReadInParts(value))
+    return *best;
   Box box = getInputBox(op, input, stick);
   offer({OperandPlan::Part, -1, copies.getPartCost(value, box.map, box.extents, box.stick)});
   return *best;

@@ -12,6 +12,7 @@
 
 #include "spyre/Dialect/Spyre/Transforms/L2/OverflowSources.h"
 
+#include "spyre/Dialect/Spyre/IR/ConstantNumbers.h"
 #include "spyre/OpFunc/OpFuncTable.h"
 
 #include "mlir/Analysis/DataFlow/SparseAnalysis.h"
@@ -32,9 +33,7 @@ static bool holdsLargest(ConstantOp constant) {
   auto elements = dyn_cast<DenseFPElementsAttr>(constant.getValue());
   if (!elements) // an array that is not at hand, or no floats
     return !isa<DenseIntElementsAttr>(constant.getValue());
-  if (elements.isSplat())
-    return isLargest(elements.getSplatValue<APFloat>().convertToDouble());
-  return llvm::any_of(elements.getValues<APFloat>(),
+  return anyOfNumbers(elements,
                       [](const APFloat &number) { return isLargest(number.convertToDouble()); });
 }
 

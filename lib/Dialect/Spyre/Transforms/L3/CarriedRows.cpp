@@ -117,7 +117,8 @@ bool CarriedRows::findAlong() {
             continue;
           auto [known, isNew] = along.try_emplace(operand, r);
           isClear &= known->second == r;
-          if (isNew)
+          // What nobody writes (a mask that many rows are added to) hands nothing on.
+          if (isNew && writers.contains(operand))
             work.push_back(operand);
         }
       });
@@ -175,12 +176,14 @@ CarriedRows::State CarriedRows::transferRow(DeviceOpInterface op, unsigned opera
   if (!along) {
     if (!keepsOrder(op, operand))
       return final;
-    // Of the same numbers for each row, in the same place; others are scalars.
-    for (auto [i, input] : llvm::enumerate(op.getInputs()))
-      if (i == operand ? op.getInputMap(i) != op.getOutputMap() ||
-                             getShape(input) != getShape(op.getDestination())
-                       : getUsedDims(op.getInputMap(i)).any())
+    // Of the same numbers for each row, in the same place; others are scalars, or a number of each
+    // row that other columns make (the largest of a part beside this one).
+    for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+      const bool isInPlace = op.getInputMap(i) == op.getOutputMap() &&
+                             getShape(input) == getShape(op.getDestination());
+      if (!isInPlace && (i == operand || getUsedDims(op.getInputMap(i)).any()))
         return final;
+    }
     return {Kind::Row, *rows, {}};
   }
   // It gets less where the number of the row gets more: exponentials do not grow with it.

@@ -47,6 +47,13 @@ inline Value buildPointwise(OpBuilder &b, Location loc, StringRef opFunc, ValueR
                         constants);
 }
 
+/// \p opFunc on each element of \p type, of inputs of that shape and of numbers without dims. Dims
+/// of one element are none of the iteration space, as spyre-split-dims leaves them. With \p
+/// offsets: written from there on into a tensor of \p whole, that of \p output if that is not null.
+Value buildOnElements(OpBuilder &b, Location loc, ::spyre::OpFunc opFunc, ValueRange inputs,
+                      RankedTensorType type, Value output = {}, ArrayRef<int64_t> offsets = {},
+                      RankedTensorType whole = {});
+
 /// The reduction \p opFunc over \p dims (sorted, each once). With \p keepDims the
 /// reduced dims stay with extent 1. A reduction over one element
 /// stays one, for the precision rules to see; spyre-fold-views makes it a view.

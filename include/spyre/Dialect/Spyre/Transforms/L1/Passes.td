@@ -303,6 +303,44 @@ def SpyreDeferScaling : Pass<"spyre-defer-scaling", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::spyre::SpyreDialect"];
 }
 
+def SpyreSkipHidden : Pass<"spyre-skip-hidden", "::mlir::func::FuncOp"> {
+  let summary = "Do not compute what a mask hides that is known at compile time";
+  let description = [{
+    Input: composites decomposed, the mask a constant. Lowering: rows of scores are taken in
+    bands, and each band computes the columns from the first to the last that the mask shows to
+    one of its rows, in whole sticks, if by the OpFunc table's rules for padding the others
+    change nothing (-inf for a largest number, zeros for sums and products) and it saves time by
+    the device's rates: halves of a causal mask, the window of a sliding one. Results that leave
+    the rows are written band by band. Masks of finite numbers hide nothing.
+
+    ```mlir
+    // spyre-opt --spyre-skip-hidden=bands=2
+    !s = tensor<2x65xf16>
+    func.func @f(%s: !s) -> tensor<2x1xf16> {
+      // The first row sees three columns, the second all.
+      %c = spyre.constant dense<"0x0700000000000000FEFFFFFFFFFFFFFF03"> : tensor<2x65xi1> : tensor<2x65xi1>
+      %i = spyre.constant dense<0xFC00> : tensor<f16> : tensor<f16>
+      %0 = spyre.where3 (d0 = 2, d1 = 65) ins(%c[d0, d1], %s[d0, d1], %i[]) -> [d0, d1] : tensor<2x65xi1>, !s, tensor<f16> -> !s
+      %1 = spyre.exp (d0 = 2, d1 = 65) ins(%0[d0, d1]) -> [d0, d1] : !s -> !s
+      %2 = spyre.sum (d0 = 2, d1 = 65) ins(%1[d0, d1]) -> [d0, 0] : !s -> tensor<2x1xf16>
+      return %2 : tensor<2x1xf16>
+    }
+    // becomes
+    func.func @f(%arg0: tensor<2x65xf16>) -> tensor<2x1xf16> {
+      …
+      %3 = spyre.where3 (d0 = 1, d1 = 64) ins(…, %arg0[d0, d1], %2[]) -> [d0, d1] : …
+      %4 = spyre.exp (d0 = 1, d1 = 64) ins(%3[d0, d1]) -> [d0, d1] : …
+      %5 = spyre.sum (d0 = 1, d1 = 64) ins(%4[d0, d1]) -> [d0, 0] : …
+      …
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+  let options = [
+    Option<"bands", "bands", "int64_t", /*default=*/"0",
+           "Bands of each mask; 0: as many as are worth it">,
+  ];
+}
+
 def SpyreMoveScaling : Pass<"spyre-move-scaling", "::mlir::func::FuncOp"> {
   let summary = "Scale the factor of a product that is computed, not the argument";
   let description = [{

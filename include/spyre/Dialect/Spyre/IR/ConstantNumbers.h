@@ -1,0 +1,63 @@
+//===- ConstantNumbers.h - The numbers of a constant ------------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Masks have millions of numbers, of which few are different: they are read from the bytes, not
+// made an APFloat each.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_DIALECT_SPYRE_IR_CONSTANTNUMBERS_H
+#define SPYRE_DIALECT_SPYRE_IR_CONSTANTNUMBERS_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+#include <cstring>
+
+namespace mlir::spyre {
+
+namespace detail {
+template <typename Code, typename Visit>
+bool anyOfCodes(ArrayRef<char> bytes, const llvm::fltSemantics &semantics, Visit visit) {
+  Code last{};
+  bool isFirst = true;
+  for (size_t i = 0; i + sizeof(Code) <= bytes.size(); i += sizeof(Code)) {
+    Code code;
+    std::memcpy(&code, bytes.data() + i, sizeof(Code));
+    // What is as the one before has been seen.
+    if (!isFirst && code == last)
+      continue;
+    isFirst = false;
+    last = code;
+    if (visit(APFloat(semantics, APInt(8 * sizeof(Code), code))))
+      return true;
+  }
+  return false;
+}
+} // namespace detail
+
+/// True if \p visit, a function of an APFloat, is true of a number of \p elements; neighbours that
+/// are alike are asked about once.
+template <typename Visit> bool anyOfNumbers(DenseFPElementsAttr elements, Visit visit) {
+  if (elements.empty())
+    return false;
+  if (elements.isSplat())
+    return visit(elements.getSplatValue<APFloat>());
+  const llvm::fltSemantics &semantics =
+      cast<FloatType>(elements.getElementType()).getFloatSemantics();
+  switch (elements.getElementType().getIntOrFloatBitWidth()) {
+  case 16:
+    return detail::anyOfCodes<uint16_t>(elements.getRawData(), semantics, visit);
+  case 32:
+    return detail::anyOfCodes<uint32_t>(elements.getRawData(), semantics, visit);
+  default:
+    return llvm::any_of(elements.getValues<APFloat>(), visit);
+  }
+}
+
+} // namespace mlir::spyre
+
+#endif // SPYRE_DIALECT_SPYRE_IR_CONSTANTNUMBERS_H

@@ -1,0 +1,231 @@
+//===- HiddenColumns.cpp - What a mask leaves of each row -------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// See the header.
+//
+//===----------------------------------------------------------------------===//
+
+#include "HiddenColumns.h"
+
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::spyre;
+
+/// The bytes of the elements of \p mask, row-major; none if it does not keep them, or keeps one
+/// for all.
+static ArrayRef<char> getBytes(ElementsAttr mask) {
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(mask)) {
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    return blob ? blob->getData() : ArrayRef<char>();
+  }
+  auto dense = dyn_cast<DenseFPElementsAttr>(mask);
+  return dense && !dense.isSplat() ? dense.getRawData() : ArrayRef<char>();
+}
+
+namespace {
+/// A tensor as (others, rows, others, columns, others), in any order of both axes.
+struct Strides {
+  int64_t row = 1, column = 1;
+  SmallVector<int64_t> offsets; ///< of the other axes' places
+};
+} // namespace
+
+static Strides getStrides(ArrayRef<int64_t> shape, unsigned rowAxis, unsigned columnAxis) {
+  Strides strides;
+  strides.offsets = {0};
+  int64_t stride = 1;
+  for (int64_t axis = std::ssize(shape) - 1; axis >= 0; --axis) {
+    if (axis == rowAxis) {
+      strides.row = stride;
+    } else if (axis == columnAxis) {
+      strides.column = stride;
+    } else if (shape[axis] != 1) {
+      SmallVector<int64_t> all;
+      for (int64_t offset : strides.offsets)
+        for (int64_t i = 0; i < shape[axis]; ++i)
+          all.push_back(offset + i * stride);
+      strides.offsets = std::move(all);
+    }
+    stride *= shape[axis];
+  }
+  return strides;
+}
+
+/// What the element at a position is.
+enum class Element : uint8_t { Hidden, Clear, Other };
+
+namespace {
+/// Reads a mask's elements by their codes.
+template <typename Code> struct Reader {
+  const Code *codes;
+  Code hidden, clear, ignored; ///< bits of `hidden` that do not count
+  Element operator()(int64_t i) const {
+    return Code(codes[i] & ~ignored) == hidden ? Element::Hidden
+           : codes[i] == clear                 ? Element::Clear
+                                               : Element::Other;
+  }
+};
+} // namespace
+
+template <typename Code> static const Code *getCodes(ElementsAttr mask) {
+  ArrayRef<char> bytes = getBytes(mask);
+  return bytes.size() == sizeof(Code) * size_t(mask.getNumElements())
+             ? reinterpret_cast<const Code *>(bytes.data())
+             : nullptr;
+}
+
+/// The first and, behind the last, the next of columns \p range that is not hidden, of any of the
+/// places that \p offsets name; and what of them is clear at all, from the first on.
+template <typename Read>
+static std::pair<ColumnRange, ColumnRange> scanRow(const Strides &strides, int64_t row,
+                                                   int64_t numColumns, Read read) {
+  ColumnRange visible{numColumns, 0};
+  auto at = [&](int64_t offset, int64_t column) {
+    return read(offset + row * strides.row + column * strides.column);
+  };
+  for (int64_t offset : strides.offsets) {
+    int64_t first = 0, end = numColumns;
+    while (first < visible.begin && at(offset, first) == Element::Hidden)
+      ++first;
+    while (end > visible.end && at(offset, end - 1) == Element::Hidden)
+      --end;
+    visible = {std::min(visible.begin, first), std::max(visible.end, end)};
+  }
+  if (visible.size() <= 0)
+    return {};
+  ColumnRange clear = visible;
+  for (int64_t offset : strides.offsets) {
+    int64_t end = clear.begin;
+    while (end < clear.end && at(offset, end) == Element::Clear)
+      ++end;
+    clear.end = end;
+  }
+  return {visible, clear};
+}
+
+std::optional<VisibleColumns> VisibleColumns::of(ElementsAttr mask, unsigned rowAxis,
+                                                 unsigned columnAxis, HiddenBy hiddenBy) {
+  ArrayRef<int64_t> shape = mask.getShapedType().getShape();
+  assert(rowAxis < shape.size() && columnAxis < shape.size() && rowAxis != columnAxis);
+  const Strides strides = getStrides(shape, rowAxis, columnAxis);
+  VisibleColumns visible;
+  visible.numColumns = shape[columnAxis];
+  auto scan = [&](auto read) {
+    for (int64_t row = 0; row < shape[rowAxis]; ++row) {
+      auto [seen, clear] = scanRow(strides, row, visible.numColumns, read);
+      visible.rows.push_back({seen, clear});
+    }
+  };
+  Type type = mask.getElementType();
+  if (type.isInteger(1)) {
+    auto dense = dyn_cast<DenseIntElementsAttr>(mask);
+    if (!dense || dense.isSplat() || hiddenBy == HiddenBy::NegInf)
+      return std::nullopt;
+    SmallVector<bool> values = llvm::to_vector(dense.getValues<bool>());
+    scan([&](int64_t i) {
+      return values[i] == (hiddenBy == HiddenBy::True) ? Element::Hidden : Element::Clear;
+    });
+    return visible;
+  }
+  auto element = dyn_cast<FloatType>(type);
+  if (!element || hiddenBy == HiddenBy::True)
+    return std::nullopt;
+  const llvm::fltSemantics &semantics = element.getFloatSemantics();
+  const bool byZero = hiddenBy == HiddenBy::Zero;
+  auto getCode = [](const APFloat &number) { return number.bitcastToAPInt().getZExtValue(); };
+  const uint64_t hidden =
+      getCode(byZero ? APFloat::getZero(semantics) : APFloat::getInf(semantics, true));
+  const uint64_t clear =
+      getCode(byZero ? APFloat::getOne(semantics) : APFloat::getZero(semantics));
+  // Zeros of both signs hide.
+  if (const auto *codes = element.getWidth() == 32 ? getCodes<uint32_t>(mask) : nullptr)
+    scan(Reader<uint32_t>{codes, uint32_t(hidden), uint32_t(clear), byZero ? 1U << 31 : 0});
+  else if (const auto *codes = element.getWidth() == 16 ? getCodes<uint16_t>(mask) : nullptr)
+    scan(Reader<uint16_t>{codes, uint16_t(hidden), uint16_t(clear),
+                          uint16_t(byZero ? 1U << 15 : 0)});
+  else
+    return std::nullopt;
+  return visible;
+}
+
+SmallVector<ColumnPart> VisibleColumns::getParts(int64_t first, int64_t last,
+                                                 int64_t granularity) const {
+  ColumnRange hull{numColumns, 0}, clear{0, numColumns};
+  for (const Row &row : ArrayRef(rows).slice(first, last - first)) {
+    if (row.visible.size() > 0)
+      hull = {std::min(hull.begin, row.visible.begin), std::max(hull.end, row.visible.end)};
+    clear = {std::max(clear.begin, row.clear.begin), std::min(clear.end, row.clear.end)};
+  }
+  if (hull.size() <= 0) // rows that see nothing
+    hull = {0, 1};
+  hull.begin = hull.begin / granularity * granularity;
+  hull.end = std::min<int64_t>(numColumns, llvm::alignTo(hull.end, granularity));
+  clear.begin = llvm::alignTo(clear.begin, granularity);
+  if (clear.end < hull.end)
+    clear.end = clear.end / granularity * granularity;
+  if (clear.size() <= 0)
+    return {{hull, false}};
+  SmallVector<ColumnPart> parts{{{hull.begin, clear.begin}, false},
+                                {clear, true},
+                                {{clear.end, hull.end}, false}};
+  llvm::erase_if(parts, [](const ColumnPart &part) { return part.columns.size() <= 0; });
+  return parts;
+}
+
+ElementsAttr mlir::spyre::cutMask(ElementsAttr mask, unsigned rowAxis, ColumnRange rows,
+                                  unsigned columnAxis, ColumnRange columns) {
+  ArrayRef<int64_t> whole = mask.getShapedType().getShape();
+  SmallVector<int64_t> shape(whole), begin(whole.size(), 0);
+  shape[rowAxis] = rows.size();
+  shape[columnAxis] = columns.size();
+  begin[rowAxis] = rows.begin;
+  begin[columnAxis] = columns.begin;
+  // The places of the part's elements, row-major.
+  SmallVector<int64_t> strides = computeSuffixProduct(whole), places{0};
+  for (auto [axis, extent] : llvm::enumerate(shape)) {
+    SmallVector<int64_t> next;
+    next.reserve(places.size() * extent);
+    for (int64_t place : places)
+      for (int64_t i = 0; i < extent; ++i)
+        next.push_back(place + (begin[axis] + i) * strides[axis]);
+    places = std::move(next);
+  }
+  Type element = mask.getElementType();
+  if (element.isInteger(1)) {
+    auto dense = dyn_cast<DenseIntElementsAttr>(mask);
+    if (!dense)
+      return {};
+    SmallVector<bool> values = llvm::to_vector(dense.getValues<bool>()), cut;
+    for (int64_t place : places)
+      cut.push_back(values[place]);
+    return DenseElementsAttr::get(RankedTensorType::get(shape, element), ArrayRef<bool>(cut));
+  }
+  auto gather = [&](auto *codes) {
+    SmallVector<std::remove_const_t<std::remove_pointer_t<decltype(codes)>>> cut;
+    cut.reserve(places.size());
+    for (int64_t place : places)
+      cut.push_back(codes[place]);
+    return cut;
+  };
+  auto make = [&](auto &cut) -> ElementsAttr {
+    return DenseElementsAttr::getFromRawBuffer(
+        RankedTensorType::get(shape, element),
+        ArrayRef<char>(reinterpret_cast<const char *>(cut.data()), cut.size() * sizeof(cut[0])));
+  };
+  if (const auto *codes = element.getIntOrFloatBitWidth() == 16 ? getCodes<uint16_t>(mask) : nullptr) {
+    auto cut = gather(codes);
+    return make(cut);
+  }
+  const auto *codes = element.isF32() ? getCodes<uint32_t>(mask) : nullptr;
+  if (!codes)
+    return {};
+  auto cut = gather(codes);
+  return make(cut);
+}

@@ -1,0 +1,72 @@
+//===- HiddenColumns.h - What a mask leaves of each row ---------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A mask that is known at compile time hides columns of each row: those above the diagonal
+// (causal), those far from it (a sliding window), those of another document. What it leaves
+// of a band of rows is kept as the columns from the first to the last that it shows.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SPYRE_LIB_DIALECT_SPYRE_TRANSFORMS_L1_HIDDENCOLUMNS_H
+#define SPYRE_LIB_DIALECT_SPYRE_TRANSFORMS_L1_HIDDENCOLUMNS_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+#include <optional>
+
+namespace mlir::spyre {
+
+/// What a mask has at the places that it hides.
+enum class HiddenBy : uint8_t {
+  NegInf, ///< added to scores
+  Zero,   ///< a factor, or false
+  True,   ///< of a mask of truth values
+};
+
+/// Columns begin .. end - 1.
+struct ColumnRange {
+  int64_t begin = 0, end = 0;
+  int64_t size() const { return end - begin; }
+};
+
+/// Columns of a mask, and whether all rows of a band see all of them.
+struct ColumnPart {
+  ColumnRange columns;
+  bool isClear = false;
+};
+
+class VisibleColumns {
+public:
+  /// What \p mask shows of each index of \p rowAxis along \p columnAxis, whatever its other axes;
+  /// nothing if its numbers cannot be read or are all one.
+  static std::optional<VisibleColumns> of(ElementsAttr mask, unsigned rowAxis, unsigned columnAxis,
+                                          HiddenBy hiddenBy);
+
+  int64_t getNumRows() const { return rows.size(); }
+  int64_t getNumColumns() const { return numColumns; }
+  /// The columns from the first to the last that one of rows \p first .. \p last - 1 sees, in
+  /// whole multiples of \p granularity, at least one: in at most three parts, of which one is
+  /// clear if there is such.
+  SmallVector<ColumnPart> getParts(int64_t first, int64_t last, int64_t granularity) const;
+
+private:
+  struct Row {
+    ColumnRange visible; ///< from the first to the last
+    ColumnRange clear;   ///< the columns around its middle that nothing is done to
+  };
+  SmallVector<Row> rows;
+  int64_t numColumns = 0;
+};
+
+/// The part of \p mask for \p rows along \p rowAxis and \p columns along \p columnAxis; null if
+/// its elements cannot be read.
+ElementsAttr cutMask(ElementsAttr mask, unsigned rowAxis, ColumnRange rows, unsigned columnAxis,
+                     ColumnRange columns);
+
+} // namespace mlir::spyre
+
+#endif // SPYRE_LIB_DIALECT_SPYRE_TRANSFORMS_L1_HIDDENCOLUMNS_H
