@@ -11,7 +11,10 @@
 
 #include "spyre/Compiler/PlanFacts.h"
 
+#include "spyre/Compiler/BoundFacts.h"
+#include "spyre/Compiler/LoopFacts.h"
 #include "spyre/Device/Device.h"
+#include "spyre/Dialect/Spyre/IR/Provenance.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 #include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/BufferLiveness.h"
@@ -23,26 +26,27 @@
 #include "mlir/IR/AsmState.h"
 #include "llvm/Support/Path.h"
 
-#include <map>
-
 using namespace mlir;
 using namespace mlir::spyre;
+using ::spyre::compiler::getCostProblem;
 namespace planning = ::spyre::planning;
 namespace report = ::spyre::report;
 
 /// "model.mlir:12:8", without the folder: reports do not depend on where a file lies.
-static std::string getLocationText(Location loc) {
-  std::string text;
-  loc->walk([&](Location part) {
-    auto file = dyn_cast<FileLineColLoc>(part);
-    if (!file)
-      return WalkResult::advance();
-    text = (llvm::sys::path::filename(file.getFilename().getValue()) + ":" + Twine(file.getLine()) +
-            ":" + Twine(file.getColumn()))
-               .str();
-    return WalkResult::interrupt();
-  });
-  return text;
+static std::string getPositionText(FileLineColLoc position) {
+  if (!position)
+    return "";
+  return (llvm::sys::path::filename(position.getFilename().getValue()) + ":" +
+          Twine(position.getLine()) + ":" + Twine(position.getColumn()))
+      .str();
+}
+
+/// What \p op is for: by its category and its unit, whatever its name.
+static report::Job getJob(DeviceOpInterface op) {
+  if (op.getInfo().category == ::spyre::OpCategory::DataMovement)
+    return report::Job::Transfer;
+  return op.getInfo().unit == ::spyre::ExecutionUnit::PT ? report::Job::Product
+                                                         : report::Job::Elementwise;
 }
 
 namespace {
@@ -58,6 +62,13 @@ private:
   void collectOperation(DeviceOpInterface op, report::Function &facts);
   report::Operand describe(Value value);
   void collectScratchpad(report::Function &facts);
+  /// The host's array that \p root is an argument for; empty: none.
+  std::string getArrayName(Value root);
+  /// That, else the value as the module prints it.
+  std::string getTensorName(Value root) {
+    std::string array = getArrayName(root);
+    return array.empty() ? getName(root) : array;
+  }
   std::string getName(Value value) {
     std::string name;
     llvm::raw_string_ostream os(name);
@@ -68,8 +79,17 @@ private:
   func::FuncOp func;
   PlanningModel &model;
   AsmState names;
+  /// Positions of buffers in the facts' scratchpad.
+  llvm::DenseMap<Value, int64_t> scratchpad;
 };
 } // namespace
+
+std::string FactsCollector::getArrayName(Value root) {
+  auto argument = dyn_cast<BlockArgument>(root);
+  auto array = argument ? func.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kArrayAttr)
+                        : StringAttr();
+  return array ? array.str() : "";
+}
 
 report::Operand FactsCollector::describe(Value value) {
   report::Operand operand;
@@ -85,13 +105,13 @@ report::Operand FactsCollector::describe(Value value) {
   if (attribute.getArrangement() != Arrangement::Standard)
     layout << " " << ::spyre::getName(attribute.getArrangement());
   value = getRootBuffer(value);
+  operand.name = getTensorName(value);
+  if (auto found = scratchpad.find(value); found != scratchpad.end())
+    operand.buffer = found->second;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto array = func.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kArrayAttr);
-    operand.name = array ? array.str() : getName(value);
     place << "HBM, argument " << argument.getArgNumber();
     return operand;
   }
-  operand.name = getName(value);
   if (auto alloc = value.getDefiningOp<AllocOp>())
     if (PlacementAttr placement = alloc.getPlacementAttr())
       place << (placement.getKind() == PlacementKind::LX     ? "LX "
@@ -101,15 +121,13 @@ report::Operand FactsCollector::describe(Value value) {
   return operand;
 }
 
-/// The cost model's view of \p op.
-static ::spyre::cost::OpProblem getCostProblem(DeviceOpInterface op, const PlannedOp &planned) {
-  return planning::getCostProblem(planned.problem, planned.splits, op.getInfo().costClass);
-}
-
 void FactsCollector::collectOperation(DeviceOpInterface op, report::Function &facts) {
   report::Operation &entry = facts.operations.emplace_back();
   entry.opFunc = op.getOpFuncName().str();
-  entry.location = getLocationText(op->getLoc());
+  const Origin origin = getOrigin(op->getLoc());
+  entry.location = getPositionText(origin.position);
+  entry.origin = origin.operation ? origin.operation.str() : "";
+  entry.job = getJob(op);
   entry.numRuns = getNumRuns(op);
   const PlannedOp *planned = model.get(op);
   if (!planned)
@@ -120,10 +138,16 @@ void FactsCollector::collectOperation(DeviceOpInterface op, report::Function &fa
     entry.dims.push_back({dim.extent, slices});
   ::spyre::cost::OpProblem cost = getCostProblem(op, *planned);
   entry.estimate = ::spyre::cost::estimate(*model.getDevice(), cost);
+  entry.work = 1;
+  for (int64_t extent : op.getExtents())
+    entry.work *= double(extent);
+  entry.leastInNs =
+      ::spyre::cost::getLeastInNs(*model.getDevice(), cost, isMatmul(op) ? entry.work : 0);
   for (unsigned i = 0, e = op.getInputs().size(); i <= e; ++i) {
     report::Operand operand = describe(i < e ? op.getInputs()[i] : op.getDestination());
     operand.isOutput = i == e;
     operand.sizeInBytes = cost.operands[i].sizeInBytes;
+    operand.memory = cost.operands[i].memory;
     if (planned->problem.operands[i].isInDeviceMemory)
       (operand.isOutput ? entry.writtenInBytes : entry.readInBytes) += operand.sizeInBytes;
     entry.operands.push_back(std::move(operand));
@@ -137,69 +161,38 @@ void FactsCollector::collectScratchpad(report::Function &facts) {
     PlacementAttr placement = alloc ? alloc.getPlacementAttr() : PlacementAttr();
     if (!placement || placement.getKind() != PlacementKind::LX || life.last < life.first)
       continue;
-    facts.scratchpad.push_back({getName(value), placement.getAddressInBytes(),
-                                getSizeInMemory(alloc), life.first, life.last});
+    report::ScratchpadBuffer &buffer = facts.scratchpad.emplace_back();
+    buffer.name = getName(value);
+    buffer.addressInBytes = placement.getAddressInBytes();
+    buffer.sizeInBytes = getSizeInMemory(alloc);
+    buffer.first = life.first;
+    buffer.last = life.last;
+    scratchpad[value] = int64_t(facts.scratchpad.size()) - 1;
+    const auto *write = llvm::find_if(life.accesses, [](const auto &a) { return a.isWrite; });
+    if (write == life.accesses.end())
+      continue;
+    DeviceOpInterface writer = write->op;
+    buffer.writer = write->position;
+    buffer.value = writer.getOpFuncName().str();
+    if (getJob(writer) != report::Job::Transfer || writer.getInputs().empty())
+      continue;
+    Value source = getRootBuffer(writer.getInputs().front());
+    if (std::string array = getArrayName(source); !array.empty())
+      buffer.value = array;
   }
 }
 
 report::Function FactsCollector::collect() {
   report::Function facts;
   facts.name = func.getName().str();
-  func.walk([&](DeviceOpInterface op) { collectOperation(op, facts); });
   collectScratchpad(facts);
+  func.walk([&](DeviceOpInterface op) { collectOperation(op, facts); });
+  ::spyre::compiler::collectLoops(
+      func, model, [&](Value root) { return getTensorName(root); }, facts);
   return facts;
 }
 
 namespace spyre::compiler {
-
-/// What no plan of one launch of \p func falls below: what its operations touch of each array of
-/// the host, in the host's type, is read or written once.
-static double computeBoundInNs(func::FuncOp func, PlanningModel &model) {
-  struct Touched {
-    double inDevice = 0; ///< bytes, each use by itself
-    double whole = 0;    ///< of the host's array
-  };
-  std::map<StringRef, Touched> read, written;
-  double macs = 0;
-  auto touch = [&](Value value, double bytes, std::map<StringRef, Touched> &arrays) {
-    auto argument = dyn_cast<BlockArgument>(getRootBuffer(value));
-    auto array = argument ? func.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kArrayAttr)
-                          : StringAttr();
-    if (!array)
-      return; // between operations, or a number
-    auto host = func.getArgAttrOfType<TypeAttr>(argument.getArgNumber(), kHostTypeAttr);
-    Type element = host ? host.getValue() : getElementType(argument);
-    constexpr unsigned kBitsOfByte = 8;
-    double size = llvm::divideCeil(element.getIntOrFloatBitWidth(), kBitsOfByte);
-    for (int64_t extent : getShape(argument))
-      size *= double(extent);
-    arrays[array.getValue()].inDevice += bytes;
-    arrays[array.getValue()].whole = size;
-  };
-  func.walk([&](DeviceOpInterface op) {
-    const PlannedOp *planned = model.get(op);
-    if (!planned)
-      return;
-    const double runs = static_cast<double>(getNumRuns(op));
-    ::spyre::cost::OpProblem cost = getCostProblem(op, *planned);
-    for (auto [i, input] : llvm::enumerate(op.getInputs()))
-      touch(input, double(cost.operands[i].sizeInBytes) * runs, read);
-    touch(op.getDestination(), double(cost.operands.back().sizeInBytes) * runs, written);
-    if (isMatmul(op)) {
-      double points = runs;
-      for (int64_t extent : op.getExtents())
-        points *= double(extent);
-      macs += points;
-    }
-  });
-  auto sum = [](const std::map<StringRef, Touched> &arrays) {
-    double bytes = 0;
-    for (const auto &[name, touched] : arrays)
-      bytes += std::min(touched.inDevice, touched.whole);
-    return bytes;
-  };
-  return ::spyre::cost::getBoundInNs(*model.getDevice(), sum(read), sum(written), macs);
-}
 
 double getModelledTimeInNs(func::FuncOp func) {
   PlanningModel model(func);
@@ -215,7 +208,7 @@ double getModelledTimeInNs(func::FuncOp func) {
 
 double getBoundInNs(func::FuncOp func) {
   PlanningModel model(func);
-  return succeeded(model.getDevice()) ? computeBoundInNs(func, model) : 0;
+  return succeeded(model.getDevice()) ? BoundFacts(func, model).getInNs() : 0;
 }
 
 void collectPlanFacts(func::FuncOp func, int64_t numLaunches, CompileStats &stats) {
@@ -223,8 +216,10 @@ void collectPlanFacts(func::FuncOp func, int64_t numLaunches, CompileStats &stat
   if (failed(model.getDevice()))
     return;
   report::Function facts = FactsCollector(func, model).collect();
-  for (report::Operation &op : facts.operations) {
+  const BoundFacts bound(func, model);
+  for (auto [op, part] : llvm::zip_equal(facts.operations, bound.getParts())) {
     op.numRuns *= numLaunches;
+    op.partOfBoundInNs = part * double(numLaunches);
     stats.numDeviceOps += numLaunches;
     stats.hbmReadInBytes += op.readInBytes * op.numRuns;
     stats.hbmWriteInBytes += op.writtenInBytes * op.numRuns;
@@ -234,7 +229,11 @@ void collectPlanFacts(func::FuncOp func, int64_t numLaunches, CompileStats &stat
     stats.memoryInNs += op.estimate.memoryInNs * runs;
     stats.ringInNs += op.estimate.ringInNs * runs;
   }
-  stats.boundInNs += computeBoundInNs(func, model) * double(numLaunches);
+  for (report::Loop &loop : facts.loops)
+    loop.numRuns *= numLaunches;
+  facts.numLaunches = numLaunches;
+  facts.isBoundByProducts = bound.isByProducts();
+  stats.boundInNs += bound.getInNs() * double(numLaunches);
   stats.functions.push_back(std::move(facts));
   MemoryUse use = getMemoryUse(func);
   stats.lxPeakInBytes = std::max(stats.lxPeakInBytes, use.lxInBytes);

@@ -44,8 +44,14 @@ report::Program makeReport(const std::string &inputFile, const CompileOptions &o
     program.options += " --cores " + std::to_string(options.cores);
   if (!rates.empty())
     program.options += ", rates " + toString(rates);
-  if (std::optional<Device> device = Device::lookup(options.device))
+  if (std::optional<Device> device = Device::lookup(options.device)) {
     program.usableScratchpadInBytes = device->getUsableLXInBytes();
+    auto replaced = replaceRates(*device, rates);
+    if (const auto *fitting = std::get_if<Device>(&replaced))
+      device = *fitting;
+    program.ceilings = {device->getRates().memoryInBytesPerNs,
+                        device->getRates().sustainedMacsPerNs * double(device->getNumCores())};
+  }
   program.stages = std::move(stages);
   program.functions = stats.functions;
   program.poolInBytes = stats.poolInBytes;

@@ -63,9 +63,8 @@ Scheduled Clock::execute(const Activity &activity) {
   result.startInNs = now;
   scratchpadInBytes = std::max(scratchpadInBytes, activity.scratchpadInBytes);
 
-  double bytes = double(estimate.readInBytes) + double(estimate.writtenInBytes);
-  double loads = bytes > 0 ? estimate.memoryInNs * double(estimate.readInBytes) / bytes : 0;
-  double stores = estimate.memoryInNs - loads;
+  const EngineTimes times = getEngineTimes(estimate);
+  double loads = times.loadInNs, stores = times.storeInNs;
 
   // What was loaded while the operation before computed.
   double ahead = 0;

@@ -207,6 +207,25 @@ Estimate cost::estimate(const Device &device, const OpProblem &problem) {
   return estimate;
 }
 
+EngineTimes cost::getEngineTimes(const Estimate &estimate) {
+  EngineTimes times;
+  double bytes = double(estimate.readInBytes) + double(estimate.writtenInBytes);
+  times.loadInNs = bytes > 0 ? estimate.memoryInNs * double(estimate.readInBytes) / bytes : 0;
+  times.storeInNs = estimate.memoryInNs - times.loadInNs;
+  times.arraysInNs = estimate.computeInNs;
+  times.ringInNs = estimate.ringInNs;
+  return times;
+}
+
+double cost::getLeastInNs(const Device &device, const OpProblem &problem, double macs) {
+  const DeviceRates &rates = device.getRates();
+  Traffic traffic = getTraffic(problem.operands);
+  double least = getBoundInNs(device, traffic.read, traffic.written, 0);
+  if (problem.costClass != CostClass::Matmul)
+    least = std::min(least, getMemoryInNs(rates, problem, traffic));
+  return std::max(least, getBoundInNs(device, 0, 0, macs));
+}
+
 //===----------------------------------------------------------------------===//
 // The incumbent
 //===----------------------------------------------------------------------===//

@@ -11,15 +11,52 @@
 
 #include "spyre/Report/ProgramReport.h"
 
+#include <algorithm>
+
 using namespace spyre;
 using namespace spyre::report;
+
+double report::getModelledInNs(const Function &function) {
+  double ns = 0;
+  for (const Operation &op : function.operations)
+    ns += op.getTimeInNs();
+  return ns;
+}
 
 double report::getModelledInNs(const Program &program) {
   double ns = 0;
   for (const Function &function : program.functions)
-    for (const Operation &op : function.operations)
-      ns += op.estimate.totalInNs * double(op.numRuns);
+    ns += getModelledInNs(function);
   return ns;
+}
+
+double report::getModelledInNs(const Function &function, const Loop &loop) {
+  double ns = 0;
+  for (int64_t i = loop.first; i <= loop.last; ++i)
+    ns += function.operations[size_t(i)].getTimeInNs();
+  return ns;
+}
+
+double report::getLeastInNs(const Program &program) {
+  double ns = 0;
+  for (const Function &function : program.functions)
+    for (const Operation &op : function.operations)
+      ns += op.leastInNs * double(op.numRuns);
+  return ns;
+}
+
+int64_t report::getDepth(const Function &function, const Loop &loop) {
+  int64_t depth = 0;
+  for (int64_t parent = loop.parent; parent >= 0; parent = function.loops[size_t(parent)].parent)
+    ++depth;
+  return depth;
+}
+
+int64_t report::getPeakInBytes(const Function &function) {
+  int64_t peak = 0;
+  for (const ScratchpadBuffer &buffer : function.scratchpad)
+    peak = std::max(peak, buffer.addressInBytes + buffer.sizeInBytes);
+  return peak;
 }
 
 Bound report::getBound(const cost::Estimate &estimate) {

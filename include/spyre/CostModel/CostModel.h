@@ -72,6 +72,23 @@ struct Estimate {
 /// \p problem must have what its cost class needs; Unspecified costs as pointwise.
 Estimate estimate(const Device &device, const OpProblem &problem);
 
+/// How long an operation keeps each engine, within its total. Loads come first, stores last;
+/// the vector units have no time of their own in the model.
+struct EngineTimes {
+  double loadInNs = 0, storeInNs = 0; ///< of the device memory; together memoryInNs
+  double arraysInNs = 0;              ///< systolic arrays
+  double ringInNs = 0;
+};
+
+/// The memory's time is shared by loads and stores as the bytes are.
+EngineTimes getEngineTimes(const Estimate &estimate);
+
+/// What no division of the operation among cores falls below: \p macs multiply-accumulates with all
+/// arrays full, or what \p problem has in device memory moved once, at the rate of streams or at
+/// that of its class where this is the better one. Never more than its estimate, if \p macs are the
+/// matmul's or fewer.
+double getLeastInNs(const Device &device, const OpProblem &problem, double macs);
+
 //===----------------------------------------------------------------------===//
 // Parts
 //===----------------------------------------------------------------------===//

@@ -5,11 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Sums, what bounds an operation, escaping, and what is drawn of a scratchpad.
+// Sums, what bounds an operation, escaping, rows; and traces.
 //
 //===----------------------------------------------------------------------===//
 
-#include "spyre/Report/ProgramReport.h"
+#include "Programs.h"
+
 #include "spyre/Report/Trace.h"
 
 #include <gtest/gtest.h>
@@ -22,54 +23,6 @@ using namespace spyre::report;
 using cost::TimelineEvent;
 
 namespace {
-
-cost::Estimate makeEstimate(double compute, double memory, double ring) {
-  cost::Estimate estimate;
-  estimate.computeInNs = compute;
-  estimate.memoryInNs = memory;
-  estimate.ringInNs = ring;
-  estimate.totalInNs = std::max(compute, memory) + ring;
-  return estimate;
-}
-
-Program makeProgram() {
-  Program program;
-  program.name = "<main> & \"co\"";
-  program.source = "a'b.mlir";
-  program.device = "spyre";
-  program.options = "-O2";
-  program.usableScratchpadInBytes = 1000;
-  program.stages = {{"parse", 0.5, {{"torch.aten.add", 2}}}};
-  Operation add;
-  add.opFunc = "add";
-  add.location = "a.mlir:1:2";
-  add.dims = {{64, 32}, {128, 1}};
-  add.numCores = 32;
-  add.numRuns = 3;
-  add.operands = {{"in0", "64x128xf16", "[2, 64, 64] SEN169_FP16", "HBM, argument 0", false, 100},
-                  {"%1", "64x128xf16", "[2, 64, 64] SEN169_FP16", "LX 128", true, 200}};
-  add.readInBytes = 100;
-  add.estimate = makeEstimate(0, 1000, 0);
-  Operation matmul = add;
-  matmul.opFunc = "batchmatmul";
-  matmul.numRuns = 1;
-  matmul.estimate = makeEstimate(5000, 1000, 500);
-  program.functions = {{"main", {add, matmul}, {{"%1", 128, 256, 0, 1}}}};
-  return program;
-}
-
-std::string toHtml(const Program &program, bool seconds = false) {
-  std::ostringstream os;
-  writeHtml(program, os, {seconds});
-  return os.str();
-}
-
-size_t count(const std::string &text, const std::string &what) {
-  size_t n = 0;
-  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
-    ++n;
-  return n;
-}
 
 TEST(ReportTest, TimesAreSummedOverRuns) {
   EXPECT_DOUBLE_EQ(getModelledInNs(makeProgram()), 3 * 1000 + 5500);
@@ -88,13 +41,13 @@ TEST(ReportTest, TextIsEscaped) {
   std::string html = toHtml(makeProgram());
   EXPECT_NE(html.find("&lt;main&gt; &amp; &quot;co&quot;"), std::string::npos);
   EXPECT_NE(html.find("a&#39;b.mlir"), std::string::npos);
-  EXPECT_EQ(html.find("<main>"), std::string::npos);
+  EXPECT_EQ(html.find("&lt;main&gt; & "), std::string::npos);
 }
 
 TEST(ReportTest, EachOperationHasARow) {
   std::string html = toHtml(makeProgram());
   EXPECT_EQ(count(html, "class=\"operation\""), 2u);
-  EXPECT_NE(html.find("64&nbsp;/&nbsp;32 × 128"), std::string::npos);
+  EXPECT_NE(html.find("64&#160;/&#160;32 × 128"), std::string::npos);
   EXPECT_NE(html.find("3 times"), std::string::npos);
   EXPECT_NE(html.find("LX 128"), std::string::npos);
   EXPECT_NE(html.find("8.50 µs"), std::string::npos); // in all
@@ -103,12 +56,15 @@ TEST(ReportTest, EachOperationHasARow) {
   EXPECT_NE(toHtml(makeProgram(), true).find("0.5000"), std::string::npos);
 }
 
-TEST(ReportTest, ScratchpadsAreDrawn) {
-  Program program = makeProgram();
-  EXPECT_EQ(count(toHtml(program), "<rect"), 1u);
-  EXPECT_NE(toHtml(program).find("bytes 128 to 384, operations 0 to 1"), std::string::npos);
-  program.functions[0].scratchpad.clear();
-  EXPECT_EQ(count(toHtml(program), "<svg"), 0u);
+TEST(ReportTest, WhereLoopsStandAndWhatTheyTake) {
+  const Program program = makeLoops();
+  const Function &function = program.functions[0];
+  EXPECT_EQ(getDepth(function, function.loops[0]), 0);
+  EXPECT_EQ(getDepth(function, function.loops[1]), 1);
+  EXPECT_DOUBLE_EQ(getModelledInNs(function, function.loops[0]), 8 * 5500 + 64 * 1000);
+  EXPECT_DOUBLE_EQ(getModelledInNs(function, function.loops[1]), 64 * 1000);
+  EXPECT_DOUBLE_EQ(getModelledInNs(program), 2 * 1000 + 8 * 5500 + 64 * 1000);
+  EXPECT_DOUBLE_EQ(getLeastInNs(program), 2 * 750 + 8 * 2500 + 64 * 750);
 }
 
 TEST(TraceTest, OperationsAreOnTheirCoresRows) {
