@@ -275,9 +275,10 @@ TILED = (
 @pytest.mark.parametrize("name", BEFORE)
 def test_the_bound_is_that_of_the_program(name):
     # The compiler's from what it planned, the table's from what PyTorch exported: without the
-    # constants that the compiler has folded (a causal mask is 6 % of what moves).
+    # constants that the compiler has folded (a causal mask is 6 % of what moves), and with what the mask hides.
     bound, stats = WORKLOADS[name], statistics(name)
-    assert 0.99 * bound["bound_us"] <= stats["bound_us"] <= (1.06 if "causal" in name else 1.01) * bound["bound_us"]
+    low, high = (0.6, 1.06) if "causal" in name else (0.99, 1.01)
+    assert low * bound["bound_us"] <= stats["bound_us"] <= high * bound["bound_us"]
     assert stats["bound_ratio"] == pytest.approx(stats["modelled_us"] / stats["bound_us"])
 
 
