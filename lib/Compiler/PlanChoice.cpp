@@ -13,6 +13,7 @@
 
 #include "spyre/Compiler/PlanFacts.h"
 #include "spyre/Conversion/SpyreToSuperDSC/SpyreToSuperDSC.h"
+#include "spyre/Dialect/Spyre/IR/LongRows.h"
 #include "spyre/Dialect/Spyre/IR/ModuleDevice.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 #include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
@@ -66,17 +67,21 @@ static bool isDividedByHand(ModuleOp module) {
       .wasInterrupted();
 }
 
-/// True if \p module has exponentials of rows less their largest number, or products of what
-/// products make.
+/// True if \p module has exponentials of rows less their largest number, products of what
+/// products make, or reductions of long rows.
 static bool mayCarry(ModuleOp module) {
-  bool hasLargest = false, hasExponentials = false;
+  FailureOr<::spyre::Device> device = mlir::spyre::getDevice(module);
+  if (failed(device))
+    return false;
+  bool hasLargest = false, hasExponentials = false, hasLongRows = false;
   unsigned numProducts = 0;
   module.walk([&](mlir::spyre::DeviceOpInterface op) {
     hasLargest |= op.getInfo().combiner == Combiner::Maximum;
     hasExponentials |= op.getInfo().shiftLaw == ShiftLaw::ScaleByExp;
     numProducts += op.getInfo().category == OpCategory::Batchmatmul;
+    hasLongRows |= mlir::spyre::isLongReduction(op, *device);
   });
-  return (hasLargest && hasExponentials) || numProducts > 1;
+  return (hasLargest && hasExponentials) || numProducts > 1 || hasLongRows;
 }
 
 std::optional<ProgramForm> makeCarriedForm(ModuleOp program) {

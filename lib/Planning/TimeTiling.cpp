@@ -276,7 +276,9 @@ std::optional<Nest> NestSearch::find(unsigned first, unsigned end, tiling::Savin
     if (!joinsReads && !run.hasSeparated())
       return;
     take(run.findBest(1, getLeast(first + length - 1)));
-    if (length <= tiling::kMostOfTwoLoops && length > 1)
+    // One operation needs two loops only where it is not possible else.
+    if (length <= tiling::kMostOfTwoLoops &&
+        (length > 1 || facts.getNumImpossible(first, first) > 0))
       runs.push_back({joinsReads, length, run.getMostSaving() + getBeyond(first + length)});
   };
   auto canGrow = [&](const tiling::Run &run) { return first + run.getLength() < end; };

@@ -145,3 +145,48 @@ def test_keys_far_from_zero(tmp_path, kind, offset):
     want = expected(q[0].astype(np.float64) * WIDTH**-0.5, k[0], v[0], None, heads // key_heads)
     scale = np.sqrt(np.mean(want**2))
     assert np.abs(got[0] - want).max() / scale < 0.03
+
+
+def reductions(rows, columns, element):
+    """Text of the sum, the mean, the largest and the smallest number of each row, and of a layer norm's deviations."""
+    x, r = f"tensor<{rows}x{columns}x{element}>", f"tensor<{rows}x1x{element}>"
+    dims = f"(d0 = {rows}, d1 = {columns})"
+    lines = [f"func.func @main(%x: {x}) -> ({', '.join([r] * 4)}, {x}) {{"]
+    for name, op in enumerate(("sum", "mean", "max", "min")):
+        constants = f" constants {{scaling_factor = {1 / columns!r} : f64}}" if op == "mean" else ""
+        lines.append(f"  %{name} = spyre.{op} {dims} ins(%x[d0, d1]) -> [d0, 0]{constants} : {x} -> {r}")
+    lines += [
+        f"  %d = spyre.sub {dims} ins(%x[d0, d1], %1[d0, 0]) -> [d0, d1] : {x}, {r} -> {x}",
+        f"  return %0, %1, %2, %3, %d : {', '.join([r] * 4)}, {x}",
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("element", ["f32", "f16"])
+@pytest.mark.parametrize("columns, device", [(20032, "mock32"), (20480, "mock4")])
+def test_reductions_of_long_rows(tmp_path, element, columns, device):
+    rows = 8
+    rng = np.random.default_rng(rows)
+    x = round_to_dl16(rng.standard_normal((rows, columns)) + 0.25)
+    x = x.astype(np.float32 if element == "f32" else np.float16)
+    np.savez(tmp_path / "in.npz", in0=x)
+    program = tmp_path / "rows.mlir"
+    program.write_text(reductions(rows, columns, element))
+    out, stats = tmp_path / "out.npz", tmp_path / "stats.json"
+    flags = ["--device", device, "--plan-kind", "carried", "--check"]
+    done = finish(
+        tool("spyre-run"), program, "--inputs", tmp_path / "in.npz", "--outputs", out, "--stats", stats, *flags
+    )
+    assert done.code == 0, done.err
+    assert [plan["kind"] for plan in json.loads(stats.read_text())["plans"]] == ["carried"]
+    got = np.load(out)
+    exact = x.astype(np.float64)
+    mean = exact.mean(1, keepdims=True)
+    # Sums of numbers that are all about 1, in f32, rounded once.
+    close = 2**-18 * columns if element == "f32" else 2**-9 * np.abs(exact.sum(1, keepdims=True))
+    assert (np.abs(got["out0"] - exact.sum(1, keepdims=True)) <= close).all()
+    np.testing.assert_allclose(got["out1"], mean, atol=2**-18 if element == "f32" else 2**-10)
+    np.testing.assert_array_equal(got["out2"], x.max(1, keepdims=True))
+    np.testing.assert_array_equal(got["out3"], x.min(1, keepdims=True))
+    np.testing.assert_allclose(got["out4"], exact - mean, atol=2**-18 if element == "f32" else 2**-7)

@@ -11,8 +11,8 @@
 
 #include "HiddenColumns.h"
 
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -142,8 +142,7 @@ std::optional<VisibleColumns> VisibleColumns::of(ElementsAttr mask, unsigned row
   auto getCode = [](const APFloat &number) { return number.bitcastToAPInt().getZExtValue(); };
   const uint64_t hidden =
       getCode(byZero ? APFloat::getZero(semantics) : APFloat::getInf(semantics, true));
-  const uint64_t clear =
-      getCode(byZero ? APFloat::getOne(semantics) : APFloat::getZero(semantics));
+  const uint64_t clear = getCode(byZero ? APFloat::getOne(semantics) : APFloat::getZero(semantics));
   // Zeros of both signs hide.
   if (const auto *codes = element.getWidth() == 32 ? getCodes<uint32_t>(mask) : nullptr)
     scan(Reader<uint32_t>{codes, uint32_t(hidden), uint32_t(clear), byZero ? 1U << 31 : 0});
@@ -172,9 +171,8 @@ SmallVector<ColumnPart> VisibleColumns::getParts(int64_t first, int64_t last,
     clear.end = clear.end / granularity * granularity;
   if (clear.size() <= 0)
     return {{hull, false}};
-  SmallVector<ColumnPart> parts{{{hull.begin, clear.begin}, false},
-                                {clear, true},
-                                {{clear.end, hull.end}, false}};
+  SmallVector<ColumnPart> parts{
+      {{hull.begin, clear.begin}, false}, {clear, true}, {{clear.end, hull.end}, false}};
   llvm::erase_if(parts, [](const ColumnPart &part) { return part.columns.size() <= 0; });
   return parts;
 }
@@ -219,7 +217,8 @@ ElementsAttr mlir::spyre::cutMask(ElementsAttr mask, unsigned rowAxis, ColumnRan
         RankedTensorType::get(shape, element),
         ArrayRef<char>(reinterpret_cast<const char *>(cut.data()), cut.size() * sizeof(cut[0])));
   };
-  if (const auto *codes = element.getIntOrFloatBitWidth() == 16 ? getCodes<uint16_t>(mask) : nullptr) {
+  if (const auto *codes =
+          element.getIntOrFloatBitWidth() == 16 ? getCodes<uint16_t>(mask) : nullptr) {
     auto cut = gather(codes);
     return make(cut);
   }

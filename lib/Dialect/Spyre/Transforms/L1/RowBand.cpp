@@ -48,9 +48,8 @@ private:
   void setRows(Value result, Value value);
   RankedTensorType getBandType(Value value, ColumnRange columns) const;
   bool isOnlyOutput(Value value) const {
-    return outputs.contains(value) && llvm::none_of(value.getUsers(), [&](Operation *user) {
-             return group.contains(user);
-           });
+    return outputs.contains(value) &&
+           llvm::none_of(value.getUsers(), [&](Operation *user) { return group.contains(user); });
   }
 
   const RowGroup &group;
@@ -107,9 +106,9 @@ void BandBuilder::setRows(Value result, Value value) {
     return;
   SmallVector<int64_t> offsets(getTensorType(result).getRank(), 0);
   offsets[group.getAxes(result).first] = rows.begin;
-  outputs[result] = buildOnElements(builder, result.getLoc(), OpFunc::Identity, {value},
-                                    getTensorType(value), outputs[result], offsets,
-                                    getTensorType(result));
+  outputs[result] =
+      buildOnElements(builder, result.getLoc(), OpFunc::Identity, {value}, getTensorType(value),
+                      outputs[result], offsets, getTensorType(result));
 }
 
 void BandBuilder::buildPart(DeviceOpInterface op, Member dims, size_t part) {

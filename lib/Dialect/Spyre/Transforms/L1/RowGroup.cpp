@@ -49,8 +49,7 @@ static std::optional<unsigned> getAxis(DeviceOpInterface op, unsigned dim) {
 }
 
 static bool dependsOn(AffineMap map, unsigned dim) {
-  return llvm::any_of(map.getResults(),
-                      [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); });
+  return llvm::any_of(map.getResults(), [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); });
 }
 
 /// An operation whose parts can be computed by themselves.
@@ -66,8 +65,8 @@ static bool isPointwise(DeviceOpInterface op) {
 }
 
 static TailState toState(double number) {
-  return number == 0         ? TailState::Zero
-         : std::isnan(number) ? TailState::Unknown
+  return number == 0           ? TailState::Zero
+         : std::isnan(number)  ? TailState::Unknown
          : !std::isinf(number) ? TailState::Finite
          : number < 0          ? TailState::NegInf
                                : TailState::PosInf;
@@ -75,9 +74,8 @@ static TailState toState(double number) {
 
 /// True if what combines numbers by \p info is the same without one of state \p hidden.
 static bool isNeutral(const ::spyre::OpFuncInfo &info, TailState hidden) {
-  return info.combiner != ::spyre::Combiner::None && info.neutral &&
-         hidden != TailState::Finite && hidden != TailState::Unknown &&
-         toState(*info.neutral) == hidden;
+  return info.combiner != ::spyre::Combiner::None && info.neutral && hidden != TailState::Finite &&
+         hidden != TailState::Unknown && toState(*info.neutral) == hidden;
 }
 
 TailState RowGroup::getHidden(DeviceOpInterface op, Member dims) const {
@@ -237,9 +235,8 @@ bool RowGroup::collect(Member dims) {
 void RowGroup::addBetween(ArrayRef<DeviceOpInterface> ofRows) {
   for (DeviceOpInterface op : llvm::reverse(ofRows)) {
     Value result = op.getResultTensor();
-    if (!members.contains(op) && llvm::any_of(result.getUsers(), [&](Operation *user) {
-          return members.contains(user);
-        }))
+    if (!members.contains(op) &&
+        llvm::any_of(result.getUsers(), [&](Operation *user) { return members.contains(user); }))
       members[op] = Member{*getDims(op)};
   }
 }
@@ -255,8 +252,7 @@ void RowGroup::addMakers() {
       DeviceOpInterface maker = getProducer(input);
       if (values.contains(input) || !maker || !isDivisible(maker) ||
           maker->getBlock() != op->getBlock() ||
-          !llvm::all_of(input.getUsers(),
-                        [&](Operation *user) { return members.contains(user); }))
+          !llvm::all_of(input.getUsers(), [&](Operation *user) { return members.contains(user); }))
         continue;
       // The axes that all its readers agree on.
       AffineMap map = op.getInputMap(k);
@@ -303,8 +299,7 @@ SmallVector<Value> RowGroup::getOutputs() const {
   SmallVector<Value> outputs;
   for (const auto &[op, dims] : members) {
     Value result = cast<DeviceOpInterface>(op).getResultTensor();
-    if (llvm::any_of(result.getUsers(),
-                     [&](Operation *user) { return !members.contains(user); }))
+    if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !members.contains(user); }))
       outputs.push_back(result);
   }
   return outputs;
@@ -335,7 +330,8 @@ void RowGroup::addFollowers(ArrayRef<DeviceOpInterface> ofRows) {
     sort();
     RowGroup without = *this;
     without.members = before;
-    if (!llvm::all_of(needed, [](Operation *o) { return isPointwise(cast<DeviceOpInterface>(o)); }) ||
+    if (!llvm::all_of(needed,
+                      [](Operation *o) { return isPointwise(cast<DeviceOpInterface>(o)); }) ||
         getBytes(getOutputs()) >= getBytes(without.getOutputs()))
       members = before;
   }
@@ -349,7 +345,6 @@ std::optional<RowGroup> RowGroup::of(DeviceOpInterface masking, unsigned mask, u
   group.hiddenBy = hiddenBy;
   return group.collect(Member{row, column}) ? std::optional(group) : std::nullopt;
 }
-
 
 std::optional<unsigned> RowGroup::findUnmasked() const {
   std::optional<unsigned> kept;

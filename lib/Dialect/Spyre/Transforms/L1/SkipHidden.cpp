@@ -122,8 +122,8 @@ static SmallVector<Band> chooseBands(const RowGroup &group, const VisibleColumns
     SmallVector<Band> bands = makeBands(visible, wanted, granularity);
     return getHiddenShare(visible, bands) > 0 ? bands : SmallVector<Band>();
   }
-  // What stays in the scratchpad for all bands of a head is read once. What does not is read by loops
-  // over its parts, each time again for each band.
+  // What stays in the scratchpad for all bands of a head is read once. What does not is read by
+  // loops over its parts, each time again for each band.
   const GroupCost cost = getCost(group);
   if (!cost.hasProducts || cost.headBytes * kShareOfLX > double(device.getUsableLXInBytes()))
     return {};
@@ -189,12 +189,13 @@ static void makeBands(const RowGroup &group, const Masking &masking, ArrayRef<Ba
   llvm::MapVector<Value, Value> outputs;
   for (Value output : group.getOutputs())
     outputs[output] = Value();
-  auto constant = DeviceOpInterface(masking.op).getInputs()[masking.input].getDefiningOp<ConstantOp>();
+  auto constant =
+      DeviceOpInterface(masking.op).getInputs()[masking.input].getDefiningOp<ConstantOp>();
   for (const Band &band : bands) {
     // Diagonal parts are all alike: one array.
     auto cut = [&](ColumnRange columns) -> Value {
-      ElementsAttr elements = cutMask(constant.getValue(), masking.rowAxis, band.rows,
-                                      masking.columnAxis, columns);
+      ElementsAttr elements =
+          cutMask(constant.getValue(), masking.rowAxis, band.rows, masking.columnAxis, columns);
       Value &known = cuts[elements];
       if (!known) {
         OpBuilder::InsertionGuard guard(builder);
@@ -206,8 +207,7 @@ static void makeBands(const RowGroup &group, const Masking &masking, ArrayRef<Ba
     group.build(builder, band.rows, band.parts, cut, outputs);
   }
   for (auto [old, made] : outputs)
-    old.replaceUsesWithIf(made,
-                          [&](OpOperand &use) { return !group.contains(use.getOwner()); });
+    old.replaceUsesWithIf(made, [&](OpOperand &use) { return !group.contains(use.getOwner()); });
   Block *block = builder.getInsertionBlock();
   for (const auto &[op, dims] : llvm::reverse(group.getMembers()))
     op->erase();

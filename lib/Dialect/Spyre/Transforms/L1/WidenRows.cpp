@@ -8,11 +8,13 @@
 // A loop over parts of rows carries their largest number and their sums from one part to the
 // next, which 16 bits would round each time. So all that depends on the largest number of a row,
 // from the row itself up to the next contraction, is computed in f32: the scores of attention are
-// widened once, the exponentials narrowed once.
+// widened once, the exponentials narrowed once. So are sums of long rows by themselves.
 //
 //===----------------------------------------------------------------------===//
 
 #include "spyre/Dialect/Spyre/IR/DeviceOpSpec.h"
+#include "spyre/Dialect/Spyre/IR/LongRows.h"
+#include "spyre/Dialect/Spyre/IR/ModuleDevice.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 #include "spyre/Dialect/Spyre/Transforms/L1/Builders.h"
 #include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
@@ -34,7 +36,8 @@ static Type getElement(Value value) { return getTensorType(value).getElementType
 namespace {
 class RowWidener {
 public:
-  explicit RowWidener(func::FuncOp func) : func(func), builder(func.getContext()) {}
+  RowWidener(func::FuncOp func, const ::spyre::Device &device)
+      : func(func), device(device), builder(func.getContext()) {}
 
   void run();
 
@@ -53,6 +56,7 @@ private:
   void widen(DeviceOpInterface op);
 
   func::FuncOp func;
+  const ::spyre::Device &device;
   OpBuilder builder;
   llvm::SetVector<Operation *> members;
   DenseMap<Value, Value> wide;
@@ -60,8 +64,12 @@ private:
 
 struct WidenRowsPass : mlir::spyre::impl::SpyreWidenRowsBase<WidenRowsPass> {
   void runOnOperation() override {
-    if (!getOperation().isExternal())
-      RowWidener(getOperation()).run();
+    if (getOperation().isExternal())
+      return;
+    FailureOr<::spyre::Device> device = getDevice(getOperation());
+    if (failed(device))
+      return signalPassFailure();
+    RowWidener(getOperation(), *device).run();
   }
 };
 } // namespace
@@ -145,6 +153,12 @@ void RowWidener::run() {
   for (DeviceOpInterface largest : starts)
     if (collect(largest))
       all.insert(members.begin(), members.end());
+  // Sums of long rows are added up part by part.
+  func.walk([&](DeviceOpInterface op) {
+    if (op.getInfo().combiner == ::spyre::Combiner::Add && getRole(op) == Role::Widens &&
+        isLongReduction(op, device))
+      all.insert(op);
+  });
   SmallVector<Operation *> ops(all.begin(), all.end());
   llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   for (Operation *op : ops)

@@ -18,6 +18,9 @@
 // and r computes h of the old r and the new one. They begin with the lowest number (not -inf,
 // from which no distance is a number) and zeros.
 //
+// Products of products and reductions of long rows by themselves are the simple case
+// (CarryProducts.cpp, CarryLongRows.cpp): their parts are combined, and nothing has to be mended.
+//
 // The operations that are done again for each part are marked with the number of their group
 // (spyre.carried); as they stand they compute the same from one part, all of the row.
 //
@@ -26,6 +29,8 @@
 #include "PartCarrier.h"
 
 #include "spyre/Dialect/Spyre/IR/DeviceOpSpec.h"
+#include "spyre/Dialect/Spyre/IR/LongRows.h"
+#include "spyre/Dialect/Spyre/IR/ModuleDevice.h"
 #include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/BufferLiveness.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/Passes.h"
@@ -92,16 +97,23 @@ struct CarryReductionsPass : mlir::spyre::impl::SpyreCarryReductionsBase<CarryRe
           device && isReduction(device) && device.getInfo().combiner == ::spyre::Combiner::Maximum)
         starts.push_back(device);
     }
+    FailureOr<::spyre::Device> device = getDevice(func);
+    if (failed(device))
+      return signalPassFailure();
     int64_t number = 0;
     for (DeviceOpInterface op : starts)
       number += ReductionCarrier(func, op, number).run();
-    SmallVector<DeviceOpInterface> products;
+    SmallVector<DeviceOpInterface> products, rows;
     func.walk([&](DeviceOpInterface op) {
       if (isMatmul(op))
         products.push_back(op);
+      else if (isLongReduction(op, *device))
+        rows.push_back(op);
     });
     for (DeviceOpInterface op : products)
       number += carryProduct(func, op, number);
+    for (DeviceOpInterface op : rows)
+      number += carryLongRow(func, op, number);
   }
 };
 } // namespace

@@ -59,6 +59,10 @@ private:
 /// its first factor is no product's, element by element.
 bool carryProduct(func::FuncOp func, DeviceOpInterface product, int64_t number);
 
+/// Makes \p op, a long reduction, one that is done part by part, of group \p number; false, and
+/// nothing is changed, if somebody has done so, or others write its result.
+bool carryLongRow(func::FuncOp func, DeviceOpInterface op, int64_t number);
+
 } // namespace mlir::spyre
 
 #endif // SPYRE_LIB_DIALECT_SPYRE_TRANSFORMS_L3_PARTCARRIER_H
