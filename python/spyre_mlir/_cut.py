@@ -15,6 +15,8 @@ import operator
 
 import torch
 
+from ._loops import VALUE
+
 PART = "spyre_part_"
 
 
@@ -119,8 +121,11 @@ def _part(nodes):
     """(graph, what of the whole graph it takes, weights first, what of it that needs)."""
     inside = set(nodes)
     inputs = dict.fromkeys(operand for node in nodes for operand in node.all_input_nodes if operand not in inside)
-    inputs = sorted(inputs, key=lambda node: not is_weight(node))
     graph, copies = torch.fx.Graph(), {}
+    for node in [node for node in inputs if VALUE in node.meta]:  # part of what reads it
+        copies[node] = graph.node_copy(node)
+        del inputs[node]
+    inputs = sorted(inputs, key=lambda node: not is_weight(node))
     for node in inputs:
         copies[node] = graph.placeholder(node.name)
         copies[node].meta = dict(node.meta)
