@@ -66,7 +66,13 @@ def bodies_of(node):
 
 def _constant_of(node):
     """The node that holds a constant of which `node` is a copy, or itself is one; else None."""
-    copies = (aten.lift_fresh_copy.default, aten.detach.default, aten.detach_.default, aten.clone.default, aten.alias.default)
+    copies = (
+        aten.lift_fresh_copy.default,
+        aten.detach.default,
+        aten.detach_.default,
+        aten.clone.default,
+        aten.alias.default,
+    )
     while node.op == "call_function" and node.target in copies:
         node = node.args[0]
     return node if node.op == "get_attr" else None

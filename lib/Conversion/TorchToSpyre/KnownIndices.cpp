@@ -76,7 +76,8 @@ std::optional<KnownIndices> torch_lowering::getKnownIndices(Operation *op) {
     if (isPut && torch_reader::getConstantBool(op->getOperand(3)) != false)
       return std::nullopt;
     std::optional<OperandRange> list = torch_reader::getListElements(op->getOperand(1));
-    for (auto [i, element] : llvm::enumerate(list ? SmallVector<Value>(*list) : SmallVector<Value>())) {
+    for (auto [i, element] :
+         llvm::enumerate(list ? SmallVector<Value>(*list) : SmallVector<Value>())) {
       if (torch_reader::isNone(element))
         continue;
       if (dim)
@@ -95,6 +96,86 @@ std::optional<KnownIndices> torch_lowering::getKnownIndices(Operation *op) {
   return KnownIndices{*slice, size->empty() && !isSelect, isPut, 2};
 }
 
+namespace {
+/// Operands of an operation on dim (number `first`) of operand 0, as PyTorch reads them.
+class DimOperands {
+public:
+  DimOperands(Operation *op, unsigned first, unsigned count) : op(op), first(first) {
+    std::optional<Shape> shape =
+        op->getNumOperands() >= first + count ? getSizes(op->getOperand(0)) : std::nullopt;
+    dim = shape ? torch_reader::getConstantInt(op->getOperand(first)) : std::nullopt;
+    auto rank = shape ? static_cast<int64_t>(shape->size()) : 0;
+    if (dim && *dim < 0)
+      *dim += rank;
+    if (dim && (*dim < 0 || *dim >= rank))
+      dim.reset();
+    if (dim)
+      extent = (*shape)[*dim];
+  }
+
+  /// Operand \p i behind the dim, counted from the end if negative; \p otherwise if none.
+  std::optional<int64_t> getIndex(unsigned i, int64_t otherwise = 0) const {
+    Value value = op->getOperand(first + i);
+    if (torch_reader::isNone(value))
+      return otherwise;
+    std::optional<int64_t> index = torch_reader::getConstantInt(value);
+    return index && *index < 0 ? *index + extent : index;
+  }
+  /// `select`: index of one element.
+  std::optional<Slice> getElement() const {
+    std::optional<int64_t> index = dim ? getIndex(1) : std::nullopt;
+    if (!index || *index < 0 || *index >= extent)
+      return std::nullopt;
+    return Slice{*dim, *index, 1, 1};
+  }
+  /// `slice`: start, end and step, clamped.
+  std::optional<Slice> getRange() const {
+    std::optional<int64_t> start = dim ? getIndex(1) : std::nullopt,
+                           end = dim ? getIndex(2, extent) : std::nullopt;
+    std::optional<int64_t> step = torch_reader::getConstantInt(op->getOperand(first + 3));
+    if (!start || !end || !step || *step < 1)
+      return std::nullopt;
+    *start = std::clamp<int64_t>(*start, 0, extent);
+    *end = std::clamp<int64_t>(*end, 0, extent);
+    if (*end <= *start)
+      return std::nullopt;
+    return Slice{*dim, *start, (*end - *start + *step - 1) / *step, *step};
+  }
+  /// `narrow`: start and length.
+  std::optional<Slice> getWindow() const {
+    std::optional<int64_t> start = dim ? getIndex(1) : std::nullopt,
+                           count = torch_reader::getConstantInt(op->getOperand(first + 2));
+    if (!start || !count || *start < 0 || *count < 1 || *count > extent - *start)
+      return std::nullopt;
+    return Slice{*dim, *start, *count, 1};
+  }
+
+private:
+  Operation *op;
+  unsigned first;
+  std::optional<int64_t> dim;
+  int64_t extent = 0;
+};
+} // namespace
+
+std::optional<KnownIndices> torch_lowering::getKnownRead(Operation *op) {
+  StringRef name = torch_reader::getOperatorName(op);
+  bool isSelect = name == "aten.select.int", isSlice = name == "aten.slice.Tensor",
+       isNarrow = name == "aten.narrow";
+  if (!isSelect && !isSlice && !isNarrow) {
+    std::optional<KnownIndices> known = getKnownIndices(op);
+    return known && !known->writes ? known : std::nullopt;
+  }
+  unsigned count = isSelect ? 2 : isSlice ? 4 : 3;
+  if (op->getNumOperands() != count + 1)
+    return std::nullopt;
+  DimOperands operands(op, 1, count);
+  std::optional<Slice> slice = isSelect  ? operands.getElement()
+                               : isSlice ? operands.getRange()
+                                         : operands.getWindow();
+  return slice ? std::optional(KnownIndices{*slice, isSelect}) : std::nullopt;
+}
+
 std::optional<KnownIndices> torch_lowering::getKnownWrite(Operation *op) {
   StringRef name = torch_reader::getOperatorName(op);
   bool isSelect = name == "aten.select_scatter", isSlice = name == "aten.slice_scatter";
@@ -102,157 +183,45 @@ std::optional<KnownIndices> torch_lowering::getKnownWrite(Operation *op) {
     std::optional<KnownIndices> known = getKnownIndices(op);
     return known && known->writes ? known : std::nullopt;
   }
-  std::optional<Shape> shape = op->getNumOperands() == (isSelect ? 4 : 6)
-                                   ? getSizes(op->getOperand(0))
-                                   : std::nullopt;
-  std::optional<int64_t> dim =
-      shape ? torch_reader::getConstantInt(op->getOperand(2)) : std::nullopt;
-  if (!dim)
+  unsigned count = isSelect ? 2 : 4;
+  if (op->getNumOperands() != count + 2)
     return std::nullopt;
-  auto rank = static_cast<int64_t>(shape->size());
-  if (*dim < 0)
-    *dim += rank;
-  if (*dim < 0 || *dim >= rank)
-    return std::nullopt;
-  int64_t extent = (*shape)[*dim];
-  // Counted from the end if negative; as slices read them, clamped.
-  auto get = [&](unsigned i, int64_t otherwise, bool clamps) -> std::optional<int64_t> {
-    if (torch_reader::isNone(op->getOperand(i)))
-      return otherwise;
-    std::optional<int64_t> value = torch_reader::getConstantInt(op->getOperand(i));
-    if (value && *value < 0)
-      *value += extent;
-    if (value && clamps)
-      return std::clamp<int64_t>(*value, 0, extent);
-    return value;
-  };
-  if (isSelect) {
-    std::optional<int64_t> index = get(3, 0, /*clamps=*/false);
-    if (!index || *index < 0 || *index >= extent)
-      return std::nullopt;
-    return KnownIndices{{*dim, *index, 1, 1}, /*dropsDim=*/true, /*writes=*/true, 1};
-  }
-  std::optional<int64_t> start = get(3, 0, true), end = get(4, extent, true);
-  std::optional<int64_t> step = torch_reader::getConstantInt(op->getOperand(5));
-  if (!start || !end || !step || *step < 1 || *end <= *start)
-    return std::nullopt;
-  return KnownIndices{
-      {*dim, *start, (*end - *start + *step - 1) / *step, *step}, false, /*writes=*/true, 1};
+  DimOperands operands(op, 2, count);
+  std::optional<Slice> slice = isSelect ? operands.getElement() : operands.getRange();
+  return slice ? std::optional(KnownIndices{*slice, isSelect, /*writes=*/true, 1}) : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
-// Written piece by piece
+// Operations of torch
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// A run of elements of the dim that is written: from which writing, where it begins there.
-struct Piece {
-  int source = -1; ///< number of the writing; -1: what was there before
-  int64_t start = 0, count = 0;
-};
-} // namespace
-
-/// The tensor that an operation named \p name gives of \p operands, which has \p shape.
-static Value build(OpBuilder &builder, Location loc, StringRef name, ValueRange operands,
-                   Value like, ArrayRef<int64_t> shape) {
-  auto type = cast<torch_reader::ValueTensorType>(like.getType());
+static Value build(OpBuilder &builder, Location loc, StringRef name, Value source, Shape shape,
+                   ArrayRef<int64_t> numbers) {
+  auto type = cast<torch_reader::ValueTensorType>(source.getType());
   OperationState state(loc, name);
-  state.addOperands(operands);
+  state.addOperands(source);
+  for (int64_t number : numbers)
+    state.addOperands(buildConstantInt(builder, loc, number));
   state.addTypes(torch_reader::ValueTensorType::get(type.getContext(), /*hasSizes=*/true, shape,
                                                     type.getDtype(), type.getSparsity()));
   return builder.create(state)->getResult(0);
 }
 
-static Value buildPiece(OpBuilder &builder, Location loc, Value source, int64_t dim, int64_t start,
-                        int64_t count) {
+Value torch_lowering::buildTorchSlice(OpBuilder &builder, Location loc, Value source, int64_t dim,
+                                      int64_t start, int64_t count) {
   Shape shape = *getSizes(source);
   if (shape[dim] == count)
     return source;
   shape[dim] = count;
-  auto number = [&](int64_t value) { return buildConstantInt(builder, loc, value); };
-  return build(builder, loc, "torch.aten.slice.Tensor",
-               {source, number(dim), number(start), number(start + count), number(1)}, source,
-               shape);
+  return build(builder, loc, "torch.aten.slice.Tensor", source, shape,
+               {dim, start, start + count, 1});
 }
 
-Value torch_lowering::joinWrites(Value value, Operation *before, OpBuilder &builder) {
-  // The writings from the last one back to what was there before.
-  constexpr int64_t kMostElements = 1 << 20;
-  SmallVector<std::pair<Operation *, KnownIndices>> writings;
-  std::optional<Shape> shape = getSizes(value);
-  Value base = value;
-  for (;;) {
-    Operation *op = base.getDefiningOp();
-    if (!shape || !op || op->getBlock() != builder.getBlock() ||
-        (before && !before->isBeforeInBlock(op)))
-      break;
-    std::optional<KnownIndices> known = getKnownWrite(op);
-    if (!known || known->slice.step != 1 ||
-        (!writings.empty() && (known->slice.dim != writings.front().second.slice.dim ||
-                               !base.hasOneUse())) ||
-        getSizes(op->getOperand(0)) != shape)
-      break;
-    // Of the very sizes: what index_put repeats stays.
-    Value written = op->getOperand(known->written);
-    Shape wanted = *shape;
-    if (known->dropsDim)
-      wanted.erase(wanted.begin() + known->slice.dim);
-    else
-      wanted[known->slice.dim] = known->slice.count;
-    if (getSizes(written) != wanted || torch_reader::getTensorElementType(written.getType()) !=
-                                           torch_reader::getTensorElementType(value.getType()))
-      break;
-    writings.emplace_back(op, *known);
-    base = op->getOperand(0);
-  }
-  if (writings.size() < 2)
-    return value;
-  int64_t dim = writings.front().second.slice.dim, extent = (*shape)[dim];
-  if (extent > kMostElements)
-    return value;
-  // The last writing of an element counts.
-  SmallVector<std::pair<int, int64_t>> owners;
-  for (int64_t i = 0; i < extent; ++i)
-    owners.emplace_back(-1, i);
-  for (int i = static_cast<int>(writings.size()); i-- > 0;) {
-    const Slice &slice = writings[i].second.slice;
-    for (int64_t k = 0; k < slice.count; ++k)
-      owners[slice.start + k] = {i, k};
-  }
-  SmallVector<Piece> pieces;
-  for (auto [source, at] : owners) {
-    if (!pieces.empty() && pieces.back().source == source &&
-        pieces.back().start + pieces.back().count == at)
-      ++pieces.back().count;
-    else
-      pieces.push_back({source, at, 1});
-  }
-  Location loc = value.getLoc();
-  SmallVector<Value> parts;
-  for (const Piece &piece : pieces) {
-    Value source = base;
-    if (piece.source >= 0) {
-      const auto &[op, known] = writings[piece.source];
-      source = op->getOperand(known.written);
-      if (known.dropsDim) {
-        Shape whole = *shape;
-        whole[dim] = 1;
-        source = build(builder, loc, "torch.aten.unsqueeze",
-                       {source, buildConstantInt(builder, loc, dim)}, source, whole);
-      }
-    }
-    parts.push_back(buildPiece(builder, loc, source, dim, piece.start, piece.count));
-  }
-  if (parts.size() == 1)
-    return parts.front();
-  OperationState list(loc, torch_reader::names::listConstruct);
-  list.addOperands(parts);
-  MLIRContext *context = builder.getContext();
-  list.addTypes(torch_reader::ListType::get(
-      context, torch_reader::ValueTensorType::get(context, /*hasSizes=*/false, {}, Type(), {})));
-  Value all = builder.create(list)->getResult(0);
-  return build(builder, loc, "torch.aten.cat", {all, buildConstantInt(builder, loc, dim)}, value,
-               *shape);
+Value torch_lowering::buildTorchSelect(OpBuilder &builder, Location loc, Value source, int64_t dim,
+                                       int64_t index) {
+  Shape shape = *getSizes(source);
+  shape.erase(shape.begin() + dim);
+  return build(builder, loc, "torch.aten.select.int", source, shape, {dim, index});
 }
 
 //===----------------------------------------------------------------------===//
@@ -278,9 +247,8 @@ static LogicalResult lowerKnownIndices(Lowering &l) {
     return l.refuse("its indices are tensors");
   auto [dim, start, count, step] = known->slice;
   if (!known->writes)
-    return l.replaceWith(known->dropsDim
-                             ? buildSelect(l, l.getTensor(0), dim, start)
-                             : buildSlice(l, l.getTensor(0), dim, start, count, step));
+    return l.replaceWith(known->dropsDim ? buildSelect(l, l.getTensor(0), dim, start)
+                                         : buildSlice(l, l.getTensor(0), dim, start, count, step));
   if (step != 1)
     return l.refuse("it writes every other element of a dim");
   RankedTensorType type = l.getTensorType(0);
@@ -310,6 +278,7 @@ static LogicalResult lowerKnownIndices(Lowering &l) {
 }
 
 void torch_lowering::addKnownIndices(HandlerTable &table) {
-  for (const char *name : {"torch.aten.index_select", "torch.aten.index.Tensor", "torch.aten.index_put"})
+  for (const char *name :
+       {"torch.aten.index_select", "torch.aten.index.Tensor", "torch.aten.index_put"})
     table[name] = onTensor(lowerKnownIndices);
 }

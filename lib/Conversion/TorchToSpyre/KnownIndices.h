@@ -21,22 +21,25 @@ namespace mlir::spyre::torch_lowering {
 /// What an operation reads or writes of its operand 0.
 struct KnownIndices {
   Slice slice;
-  bool dropsDim = false;  ///< one index without a dim of its own: `select`
-  bool writes = false;    ///< the result is operand 0 with something else in the slice
-  unsigned written = 0;   ///< the operand that is written
+  bool dropsDim = false; ///< one index without a dim of its own: `select`
+  bool writes = false;   ///< the result is operand 0 with something else in the slice
+  unsigned written = 0;  ///< the operand that is written
 };
 
 /// What \p op (index_select, index.Tensor, index_put without accumulation) reads or writes,
 /// if its indices are known, in bounds and at equal, positive distances.
 std::optional<KnownIndices> getKnownIndices(Operation *op);
 
-/// The same for every way to write a slice: slice_scatter and select_scatter as well.
+/// The same for every way to read a slice (slice, select, narrow as well), and to write one
+/// (slice_scatter and select_scatter as well).
+std::optional<KnownIndices> getKnownRead(Operation *op);
 std::optional<KnownIndices> getKnownWrite(Operation *op);
 
-/// \p value, or a concatenation in its place (before the insertion point of \p builder) of
-/// what was written piece by piece into a tensor by operations behind \p before (null:
-/// the block's first) in the block, if nothing reads the tensor in between.
-Value joinWrites(Value value, Operation *before, OpBuilder &builder);
+/// Elements [start, start + count) of dim \p dim of \p source, a torch tensor of known sizes.
+Value buildTorchSlice(OpBuilder &builder, Location loc, Value source, int64_t dim, int64_t start,
+                      int64_t count);
+/// Index \p index of dim \p dim of \p source, without that dim.
+Value buildTorchSelect(OpBuilder &builder, Location loc, Value source, int64_t dim, int64_t index);
 
 } // namespace mlir::spyre::torch_lowering
 

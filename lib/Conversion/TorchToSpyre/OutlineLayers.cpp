@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Parts.h"
+#include "TripPieces.h"
 #include "spyre/Conversion/TorchToSpyre/TorchToSpyre.h"
 #include "spyre/Dialect/Torch/IR/TorchEffects.h"
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
@@ -50,13 +51,24 @@ static Repetition findRepetition(const Steps &steps, size_t minLength) {
   Repetition best;
   size_t bestSaved = 0, n = steps.size();
   SmallVector<llvm::hash_code> hashes;
-  SmallVector<size_t> products(1, 0);
+  // How many of the steps before are of a kind.
+  SmallVector<size_t> products(1, 0), trips(1, 0), work(1, 0);
   for (size_t i = 0; i < n; ++i) {
     hashes.push_back(steps.getHash(i));
     products.push_back(products.back() + isMatrixProduct(steps[i]));
+    trips.push_back(trips.back() + steps[i]->hasAttr(kTripAttr));
+    work.push_back(work.back() + isWork(steps[i]));
   }
-  if (products.back() == 0)
+  if (products.back() == 0 && trips.back() == 0)
     return best;
+  // Trips of a loop: only in pieces, and only of many. What is more than that needs a product.
+  auto isWorth = [&](size_t begin, size_t length, size_t run) {
+    size_t end = begin + length + run;
+    if (trips[end] - trips[begin] < length + run)
+      return products[begin + length] > products[begin];
+    auto getWork = [&](size_t until) { return static_cast<int64_t>(work[until] - work[begin]); };
+    return getWork(end) > kMostInPlace / 2 && getWork(begin + length) >= kMostInPiece / 4;
+  };
   // No more than what is behind the first instance can be saved.
   for (size_t length = minLength; length <= std::min(n / 2, kMaxLength) && n - length > bestSaved;
        ++length)
@@ -65,7 +77,7 @@ static Repetition findRepetition(const Steps &steps, size_t minLength) {
       while (i + length + run < n && hashes[i + run] == hashes[i + length + run])
         ++run;
       size_t saved = run / length * length;
-      if (saved > bestSaved && products[i + length] > products[i]) {
+      if (saved > bestSaved && isWorth(i, length, run)) {
         // Begin where the fewest tensors cross from one instance to the next.
         bestSaved = saved;
         best = {i, length, run / length + 1};

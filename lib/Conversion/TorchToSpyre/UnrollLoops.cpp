@@ -14,19 +14,16 @@
 #include "UnrollLoops.h"
 
 #include "FoldScalars.h"
-#include "KnownIndices.h"
 #include "Lowering.h"
+#include "TripPieces.h"
 #include "spyre/Dialect/Spyre/IR/Refusal.h"
-#include "spyre/Dialect/Torch/IR/TorchEffects.h"
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
-#include "spyre/Host/Evaluate.h"
 
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::spyre;
 using namespace mlir::spyre::torch_lowering;
-namespace host = ::spyre::host;
 namespace names = mlir::torch_reader::names;
 
 /// Trips of a loop, and operations of all trips together, beyond which a loop is refused:
@@ -88,7 +85,8 @@ LoopUnroller::Outcome LoopUnroller::inlineCall(func::CallOp call) {
   IRMapping mapping;
   mapping.map(callee.getArguments(), call.getOperands());
   for (Operation &op : body.without_terminator())
-    builder.clone(op, mapping);
+    if (Operation *made = builder.clone(op, mapping); call->hasAttr(kTripAttr))
+      made->setAttr(kTripAttr, builder.getUnitAttr());
   for (auto [result, value] : llvm::zip(call.getResults(), body.getTerminator()->getOperands()))
     result.replaceAllUsesWith(mapping.lookupOrDefault(value));
   call.erase();
@@ -117,8 +115,7 @@ void LoopUnroller::eraseUncalled() {
 LoopUnroller::Outcome LoopUnroller::foldTensor(Operation *op) {
   if (op->getNumResults() != 1 || op->getNumRegions() != 0)
     return Outcome::Unchanged;
-  std::optional<ArrayRef<int64_t>> shape =
-      torch_reader::getTensorShape(op->getResult(0).getType());
+  std::optional<ArrayRef<int64_t>> shape = torch_reader::getTensorShape(op->getResult(0).getType());
   if (!shape || llvm::is_contained(*shape, ShapedType::kDynamic))
     return Outcome::Unchanged;
   Type element = torch_reader::getTensorElementType(op->getResult(0).getType());
@@ -217,8 +214,7 @@ static std::string checkForm(Operation *loop) {
   return {};
 }
 
-LoopUnroller::Outcome LoopUnroller::refuse(Operation *loop, const Twine &why,
-                                           const Twine &advice) {
+LoopUnroller::Outcome LoopUnroller::refuse(Operation *loop, const Twine &why, const Twine &advice) {
   InFlightDiagnostic error = emitError(loop->getLoc())
                              << "a loop cannot be compiled: " << why << "; " << advice;
   noteRefusal(error, loop, RefusalRule::Lowering, why);
@@ -248,13 +244,13 @@ LoopUnroller::Outcome LoopUnroller::takeTrip(Operation *loop, bool mayRefuse) {
     if (!mayRefuse)
       return Outcome::Unchanged;
     Value unknown = loop->getOperand(most ? 1 : 0);
-    return refuse(loop,
-                  "how many trips it makes depends on " + explainUnknown(unknown) +
-                      (progress.trips == 0 ? ""
-                                           : " after " + std::to_string(progress.trips) + " trips"),
-                  "trips are counted while the program is compiled, so end it by a counter that "
-                  "starts, steps and stops at constants or sizes, or leave it to PyTorch "
-                  "(torch.compile does)");
+    return refuse(
+        loop,
+        "how many trips it makes depends on " + explainUnknown(unknown) +
+            (progress.trips == 0 ? "" : " after " + std::to_string(progress.trips) + " trips"),
+        "trips are counted while the program is compiled, so end it by a counter that "
+        "starts, steps and stops at constants or sizes, or leave it to PyTorch "
+        "(torch.compile does)");
   }
   if (progress.trips >= kMostTrips || numCopied > kMostCopied)
     return refuse(loop,
@@ -263,6 +259,8 @@ LoopUnroller::Outcome LoopUnroller::takeTrip(Operation *loop, bool mayRefuse) {
                       : "its trips have more than " + Twine(kMostCopied) + " operations together",
                   "let each trip do more, or check that its condition gets false");
   numCopied += static_cast<int64_t>(body.getOperations().size());
+  if (progress.trips > 0)
+    progress.ends.push_back(loop->getPrevNode());
   OpBuilder builder(loop);
   IRMapping mapping;
   mapping.map(body.getArgument(0), buildConstantInt(builder, loop->getLoc(), progress.trips));
@@ -271,70 +269,25 @@ LoopUnroller::Outcome LoopUnroller::takeTrip(Operation *loop, bool mayRefuse) {
     mapping.map(argument, value);
   // MLIR does not know the last one for a terminator.
   for (Operation &op : llvm::drop_end(body))
-    builder.clone(op, mapping);
+    builder.clone(op, mapping)->setAttr(kTripAttr, builder.getUnitAttr());
   for (auto [i, value] : llvm::enumerate(body.back().getOperands()))
     loop->setOperand(i + 1, mapping.lookupOrDefault(value));
   ++progress.trips;
   return Outcome::Replaced;
 }
 
-/// Nobody notices if \p op is gone.
-static bool isDead(Operation *op) {
-  return op->use_empty() && op->getNumResults() > 0 && op->getNumRegions() == 0 &&
-         op->getName().getDialectNamespace() == "torch" && !torch_reader::hasEffect(op) &&
-         !writesInPlace(op);
-}
-
-/// \p op shows elements of a tensor, or makes numbers for what does.
-static bool isSlice(Operation *op) {
-  if (op->getNumRegions() != 0 || op->getNumResults() != 1 || torch_reader::hasEffect(op))
-    return false;
-  StringRef name = torch_reader::getOperatorName(op);
-  return op->getNumOperands() == 0 || host::isView({name.data(), name.size()}) ||
-         torch_reader::isPacking(op) || getKnownIndices(op);
-}
-
-/// Puts slices of what is there before \p ops in front of them.
-static void moveSlices(ArrayRef<Operation *> ops) {
-  llvm::SmallPtrSet<Operation *, 32> inside(ops.begin(), ops.end());
-  SmallVector<Operation *> slices;
-  for (Operation *op : ops)
-    if (isSlice(op) && llvm::none_of(op->getOperands(), [&](Value operand) {
-          return operand.getDefiningOp() && inside.contains(operand.getDefiningOp());
-        })) {
-      inside.erase(op);
-      slices.push_back(op);
-    }
-  auto first = llvm::find_if(ops, [&](Operation *op) { return inside.contains(op); });
-  if (first != ops.end())
-    for (Operation *slice : slices)
-      if (!slice->isBeforeInBlock(*first))
-        slice->moveBefore(*first);
-}
-
 void LoopUnroller::finish(Operation *loop) {
-  Operation *before = running.lookup(loop).before;
+  Progress progress = std::move(running.find(loop)->second);
   running.erase(loop);
-  auto getOps = [&] {
-    SmallVector<Operation *> ops;
-    Block *block = loop->getBlock();
-    for (auto it = before ? std::next(before->getIterator()) : block->begin();
-         &*it != loop; ++it)
-      ops.push_back(&*it);
-    return ops;
-  };
-  SmallVector<Value> results(loop->getOperands().drop_front(2));
-  OpBuilder builder(loop);
-  for (Value &result : results)
-    result = joinWrites(result, before, builder);
+  Trips trips(loop, progress.before, progress.ends);
+  SmallVector<Value> results;
+  for (Value carried : loop->getOperands().drop_front(2))
+    results.push_back(trips.joinWrites(carried));
   loop->replaceAllUsesWith(results);
   // The loop stands until its trips are in order: it is where they end.
   loop->setOperands({});
-  SmallVector<Operation *> ops = getOps();
-  for (Operation *op : llvm::reverse(ops))
-    if (isDead(op))
-      op->erase();
-  moveSlices(getOps());
+  trips.cutReads();
+  trips.eraseDead();
   loop->erase();
 }
 

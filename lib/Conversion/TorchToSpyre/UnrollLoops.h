@@ -15,10 +15,7 @@
 // (FoldScalars, lib/Host), and so are the bounds of loops within the copy.
 //
 // Calls of private functions (torch-mlir exports the body of a `while_loop` as one) are
-// inlined on the way. What is sliced out of tensors from outside the loop is put before
-// the loop, and what the trips write side by side into a tensor becomes one
-// concatenation behind it: the trips are then equal but for what they read, which
-// `spyre-outline-layers` makes use of.
+// inlined on the way. What becomes of the trips, once all are there, is in TripPieces.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,7 +51,8 @@ private:
   /// A loop that is being taken apart.
   struct Progress {
     int64_t trips = 0;
-    Operation *before = nullptr; ///< what stood before the loop; null: it was the first
+    Operation *before = nullptr;   ///< what stood before the loop; null: it was the first
+    SmallVector<Operation *> ends; ///< the last operation of each trip that is done
   };
 
   Outcome inlineCall(func::CallOp call);
