@@ -134,15 +134,14 @@ void Trips::cutReads() {
       int64_t low = std::min(getStart(begin), getStart(last)),
               high = std::max(getStart(begin), getStart(last)) + count;
       Operation *model = reads[begin].first;
-      Value part = buildTorchSlice(atStart, model->getLoc(), model->getOperand(0), dim, low,
-                                   high - low);
+      Value part =
+          buildTorchSlice(atStart, model->getLoc(), model->getOperand(0), dim, low, high - low);
       for (int64_t k = begin; k <= last; ++k) {
         Operation *op = reads[k].first;
         OpBuilder builder(op);
         int64_t at = getStart(k) - low;
-        Value slice = first.dropsDim
-                          ? buildTorchSelect(builder, op->getLoc(), part, dim, at)
-                          : buildTorchSlice(builder, op->getLoc(), part, dim, at, count);
+        Value slice = first.dropsDim ? buildTorchSelect(builder, op->getLoc(), part, dim, at)
+                                     : buildTorchSlice(builder, op->getLoc(), part, dim, at, count);
         if (Operation *made = slice.getDefiningOp(); made && slice != part) {
           made->setAttr(kTripAttr, builder.getUnitAttr());
           trips[made] = k;
@@ -303,8 +302,8 @@ Value Trips::joinWrites(Value value) {
     while (i < runs.size() && runs[i].source >= 0) {
       size_t begin = i;
       int64_t piece = getPiece(writings[runs[i].source].op);
-      for (; i < runs.size() && runs[i].source >= 0 &&
-             getPiece(writings[runs[i].source].op) == piece;
+      for (;
+           i < runs.size() && runs[i].source >= 0 && getPiece(writings[runs[i].source].op) == piece;
            ++i)
         at += runs[i].count;
       parts.push_back(buildPart(begin, i));

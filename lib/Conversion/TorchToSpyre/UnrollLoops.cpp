@@ -244,13 +244,15 @@ LoopUnroller::Outcome LoopUnroller::takeTrip(Operation *loop, bool mayRefuse) {
     if (!mayRefuse)
       return Outcome::Unchanged;
     Value unknown = loop->getOperand(most ? 1 : 0);
-    return refuse(
-        loop,
-        "how many trips it makes depends on " + explainUnknown(unknown) +
-            (progress.trips == 0 ? "" : " after " + std::to_string(progress.trips) + " trips"),
-        "trips are counted while the program is compiled, so end it by a counter that "
-        "starts, steps and stops at constants or sizes, or leave it to PyTorch "
-        "(torch.compile does)");
+    return refuse(loop,
+                  "how many trips it makes depends on " + explainUnknown(unknown) +
+                      (progress.trips == 0 ? ""
+                       : progress.trips == 1
+                           ? " after 1 trip"
+                           : " after " + std::to_string(progress.trips) + " trips"),
+                  "trips are counted while the program is compiled, so end it by a counter that "
+                  "starts, steps and stops at constants or sizes, or leave it to PyTorch "
+                  "(torch.compile does)");
   }
   if (progress.trips >= kMostTrips || numCopied > kMostCopied)
     return refuse(loop,
