@@ -15,7 +15,7 @@ import operator
 
 import torch
 
-from ._loops import VALUE
+from ._loops import VALUE, bodies_of, is_loop
 
 PART = "spyre_part_"
 
@@ -28,6 +28,8 @@ def is_weight(node) -> bool:
 def _has_order(node) -> bool:
     """Whether the node must stay between the others of its kind: random numbers, collectives, writes."""
     target = node.target
+    if is_loop(target):
+        return any(_has_order(inner) for body in bodies_of(node) for inner in body.nodes)
     if not isinstance(target, torch._ops.OpOverload):
         return False
     return (

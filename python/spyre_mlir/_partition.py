@@ -160,11 +160,17 @@ class _Part(torch.nn.Module):
         steps = json.loads(self.directory.describe())["steps"]
         self.launches = sum(step["step"] == "launch" for step in steps)
         self.called = {}  # number of a node that the host computes -> why, once a call
+        loops = {node.meta.get("spyre_number") for node in graph.nodes if is_loop(node.target)}
         for step in steps:
             place = step.get("location", "")
             if step["step"] == "host_call" and step.get("reason") and place.startswith(_LOCATION):
                 # Equal layers are compiled once: all instances have the place of the first.
-                self.called.setdefault(int(place.removeprefix(_LOCATION).split(":")[0]), []).append(step["reason"])
+                number = int(place.removeprefix(_LOCATION).split(":")[0])
+                reasons = self.called.setdefault(number, [])
+                if number not in loops:
+                    reasons.append(step["reason"])
+                elif not reasons:  # one operation of the graph, however many there are within it
+                    reasons.append(f"{step['function']} in it: {step['reason']}")
 
     def _open(self, tensors):
         from . import _open

@@ -278,11 +278,15 @@ def test_loop_in_a_layer_that_is_repeated():
 
         def forward(self, x):
             for layer in self.layers:
-                y = layer(x)
-                x = torch.nn.functional.silu(x) + while_loop(
-                    lambda i, a: i < 3, lambda i, a: (i + 1, torch.tanh(a * 0.5 + y)), (torch.tensor(0), y + 1)
-                )[1]
+                x = torch.nn.functional.silu(x) + self.settle(layer(x))
             return x
+
+        @staticmethod
+        def settle(y):
+            def body(i, a):
+                return i + 1, torch.tanh(a * 0.5 + y)
+
+            return while_loop(lambda i, a: i < 3, body, (torch.tensor(0), y + 1))[1]
 
     model, x = Model().half(), numbers(32, 64)
     wide = Model().double()

@@ -176,7 +176,9 @@ void OutlineLayersPass::outline(func::FuncOp func) {
   for (size_t i = 0; i < steps.size(); ++i)
     all.push_back(steps[i]);
   auto getOps = [&](size_t begin, size_t length) { return ArrayRef(all).slice(begin, length); };
-  if (llvm::any_of(terminator->getOperands(), [&](Value v) { return steps.isPlain(v); }))
+  // Constants may be results: they stand between the calls.
+  if (llvm::any_of(terminator->getOperands(),
+                   [&](Value v) { return steps.isPlain(v) && !torch_reader::getTensorLiteral(v); }))
     return;
 
   // All instances give what any of them has to give.
