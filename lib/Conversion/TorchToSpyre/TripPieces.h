@@ -29,9 +29,9 @@ namespace mlir::spyre::torch_lowering {
 inline constexpr llvm::StringLiteral kTripAttr = "spyre.trip";
 
 /// Operations that trips together have at most if they stay in one function, and those of a
-/// piece (as many trips as have no more, at least one). Measured on small bodies: some 200
-/// operations are planned in 0.3 s, 800 in 10 s.
-inline constexpr int64_t kMostInPlace = 384, kMostInPiece = 256;
+/// piece (as many trips as have no more, at least one). docs/developer/loops.md has what
+/// was measured.
+inline constexpr int64_t kMostInPlace = 512, kMostInPiece = 256;
 
 /// \p op gives the planner something to do: it is no number, list or view.
 bool isWork(Operation *op);
