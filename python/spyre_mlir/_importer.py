@@ -20,6 +20,7 @@ from torch._subclasses.fake_tensor import unset_fake_temporarily
 
 from ._effects import EFFECT
 from ._loops import LoopImporter, simplified, value_of
+from ._sizes import with_sizes_of
 
 # The dtypes that programs have, by PyTorch's numbers (c10/core/ScalarType.h); torch-mlir's differ for complex types.
 _DTYPE_NUMBERS = {
@@ -288,16 +289,28 @@ def _check_dtypes(graph):
         raise CannotImport(others)
 
 
-def import_body(importer, module: torch.fx.GraphModule):
-    """(name, types of the results) of the private function that a loop's or branch's body becomes, once."""
+def _with_known_sizes(module, shown):
+    """The module's graph, for what it takes where that has open sizes."""
+    placeholders = [node.meta.get("val") for node in module.graph.find_nodes(op="placeholder")]
+    if not any(isinstance(value, torch.Tensor) and _is_open(value) for value in placeholders):
+        return module.graph
+    if any(value is None for value in shown):
+        raise TypeError("a number that it carries and sizes that change are not told apart; carry it as a tensor")
+    graph = with_sizes_of(module, shown)
+    graph.owning_module = module
+    return graph
+
+
+def import_body(importer, module: torch.fx.GraphModule, shown):
+    """(name, types of the results) of the private function that a loop's or branch's body becomes, once.
+
+    shown: what it is called with, as tensors without values and numbers; None: a number that varies.
+    """
     from torch_mlir import ir
 
     known = importer._graph_module_to_func_name
     if id(module) not in known:
-        placeholders = [node.meta.get("val") for node in module.graph.find_nodes(op="placeholder")]
-        if any(isinstance(value, torch.Tensor) and _is_open(value) for value in placeholders):
-            raise TypeError("the sizes of what its body takes are not known")
-        graph = simplified(module.graph)
+        graph = simplified(_with_known_sizes(module, shown))
         _check_dtypes(graph)
         name = known[id(module)] = f"spyre_body_{len(known)}"  # before the bodies within it
         importer.import_stateless_graph(_without_strides(graph), func_name=name, func_visibility="private")

@@ -164,13 +164,14 @@ class LoopImporter:
         with loc:
             return self._import_literal(value)
 
-    def _call(self, node, operands, loc):
-        """Calls the function of a body."""
+    def _call(self, node, operands, shown, loc):
+        """Calls the function of a body. shown: what the operands are, as tensors without values, numbers or nodes."""
         from torch_mlir import ir
 
         from ._importer import import_body
 
-        name, results = import_body(self.fx_importer, body_of(node))
+        shown = [value.meta["val"] if isinstance(value, torch.fx.Node) else value for value in shown]
+        name, results = import_body(self.fx_importer, body_of(node), shown)
         callee = {"callee": ir.FlatSymbolRefAttr.get(name)}
         return list(self._make("func.call", operands, results, loc, attributes=callee).results)
 
@@ -201,14 +202,16 @@ class LoopImporter:
         self._bind_results(node, loop.results)
 
     def _import_hop_while_loop(self, loc, node, hop):
-        condition, body, carried, more = node.args
-        carried, more = self._values(carried, loc), self._values(more, loc)
+        condition, body, *shown = node.args
+        carried, more = (self._values(values, loc) for values in shown)
+        # A number that is carried is another one in each trip.
+        shown = [None if isinstance(value, int) else value for value in shown[0]] + list(shown[1])
 
         def goes_on(values):
-            return self._truth(self._call(condition, [*values, *more], loc)[0], loc)
+            return self._truth(self._call(condition, [*values, *more], shown, loc)[0], loc)
 
         def step(_, values):
-            values = self._call(body, [*values, *more], loc)
+            values = self._call(body, [*values, *more], shown, loc)
             return goes_on(values), values
 
         first = goes_on(carried)
@@ -228,8 +231,11 @@ class LoopImporter:
 
         if not xs:
             raise TypeError("it has nothing to go through")
-        shown, stacked = [x.meta["val"] for x in xs], node.meta["val"][len(init) :]
-        types = [self._cc.get_vtensor_type(value.shape[1:], value.dtype) for value in shown]
+        stacked = node.meta["val"][len(init) :]
+        count = xs[0].meta["val"].shape[0]
+        tiles = [torch.empty(x.meta["val"].shape[1:], dtype=x.meta["val"].dtype, device="meta") for x in xs]
+        types = [self._cc.get_vtensor_type(tile.shape, tile.dtype) for tile in tiles]
+        shown = [*init, *tiles, *more]
         carried, xs, more = self._values(init, loc), self._values(xs, loc), self._values(more, loc)
         zero, none = self._number(0, loc), self._number(None, loc)
 
@@ -244,7 +250,7 @@ class LoopImporter:
                 self._make("torch.aten.select.int", [x, zero, counter], [type_], loc).result
                 for x, type_ in zip(xs, types)
             ]
-            results = self._call(body, [*values[: len(init)], *slices, *more], loc)
+            results = self._call(body, [*values[: len(init)], *slices, *more], shown, loc)
             written = [
                 self._make("torch.aten.select_scatter", [whole, part, zero, counter], [whole.type], loc).result
                 for whole, part in zip(values[len(init) :], results[len(init) :])
@@ -253,15 +259,16 @@ class LoopImporter:
 
         always = self._number(True, loc)
         carried += [empty(value) for value in stacked]
-        self._loop(node, loc, self._number(shown[0].shape[0], loc), always, carried, step)
+        self._loop(node, loc, self._number(count, loc), always, carried, step)
 
     def _import_hop_cond(self, loc, node, hop):
         from torch_mlir import ir
 
         condition, yes, no, *operands = node.args
         condition = self._truth(self._import_argument(loc, condition), loc)
-        if operands:
-            operands = self._values(operands[0], loc)
+        is_of_bodies, shown = bool(operands), operands[0] if operands else ()
+        operands = self._values(shown, loc)
+        if is_of_bodies:
             types = [self._cc.value_info_to_type(value) for value in node.meta["val"]]
         else:  # one of two numbers
             types = [self._cc.torch_int_type]
@@ -270,9 +277,9 @@ class LoopImporter:
             with loc:
                 block = ir.Block.create_at_start(region, [])
             with ir.InsertionPoint(block):
-                values = self._call(way, operands, loc) if operands else [self._import_argument(loc, way)]
+                values = self._call(way, operands, shown, loc) if is_of_bodies else [self._import_argument(loc, way)]
                 self._make("torch.prim.If.yield", values, [], loc)
-        if operands:
+        if is_of_bodies:
             self._bind_results(node, branch.results)
         else:
             self.bind_node_value(node, branch.results[0])

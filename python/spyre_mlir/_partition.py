@@ -120,6 +120,8 @@ def _why_not(node) -> str | None:
         return None
     if not isinstance(target, torch._ops.OpOverload) and not is_loop(target):
         return "it is no operator of PyTorch"
+    if any(is_collective(inner.target) for body in bodies_of(node) for inner in body.nodes):
+        return "a collective is in it"
     if is_collective(target):
         return "it is a collective, whose results are waited for as they are"
     value = node.meta.get("val")

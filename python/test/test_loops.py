@@ -233,11 +233,29 @@ class TestScan:
         assert dynamo.summaries()[0].host_nodes == 0
 
     @torch.no_grad()
+    def test_columns_that_change(self):
+        """The sizes of what the body takes are open, too."""
+
+        def weighted(x, w):
+            def step(carry, row):
+                carry = torch.tanh(carry * 0.5 + row * w.reshape(-1, x.shape[1] // 2).flatten())
+                return carry, carry.sum(-1, keepdim=True) / x.shape[1]
+
+            return scan(step, torch.zeros_like(x[0]), x)
+
+        compiled = torch.compile(weighted, backend="spyre", dynamic=True)
+        for columns in (32, 64, 48):
+            arguments = numbers(4, columns), numbers(columns)
+            compare(compiled(*arguments), weighted, arguments)
+        assert not any(placement.host_nodes for placement in dynamo.summaries()), dynamo.summary()
+
+    @torch.no_grad()
     def test_sizes_that_change(self):
         compiled = torch.compile(running_sum, backend="spyre", dynamic=True)
         for rows in (3, 5, 4):
             x = numbers(rows, 64)
             compare(compiled(x), running_sum, (x,))
+        assert len(dynamo.summaries()) == 3 and not any(placement.host_nodes for placement in dynamo.summaries())
 
 
 def test_map():

@@ -188,11 +188,11 @@ static bool fits(Type from, Type to) {
 static std::string checkForm(Operation *loop) {
   if (loop->getNumOperands() < 2 || loop->getNumRegions() != 1 ||
       !llvm::hasSingleElement(loop->getRegion(0)) || loop->getRegion(0).front().empty())
-    return "it has a number of trips, a condition and one block";
+    return "it should have a number of trips, a condition and one block";
   Block &body = loop->getRegion(0).front();
   Operation *end = &body.back();
   if (!torch_reader::isOp(end, names::loopCondition) || end->getNumOperands() == 0)
-    return ("its block ends with '" + names::loopCondition + "'").str();
+    return ("its block should end with '" + names::loopCondition + "'").str();
   unsigned count = loop->getNumOperands() - 2;
   if (body.getNumArguments() != count + 1 || end->getNumOperands() != count + 1 ||
       loop->getNumResults() != count)
@@ -201,7 +201,7 @@ static std::string checkForm(Operation *loop) {
             Twine(end->getNumOperands() - 1) + ", and it gives " + Twine(loop->getNumResults()))
         .str();
   if (!isa<torch_reader::IntType>(body.getArgument(0).getType()))
-    return "its block's first argument counts the trips";
+    return "its block's first argument should be an int, which counts the trips";
   for (unsigned i = 0; i < count; ++i) {
     Type carried = body.getArgument(i + 1).getType();
     for (Type other : {loop->getOperand(i + 2).getType(), end->getOperand(i + 1).getType(),

@@ -69,3 +69,32 @@ func.func @uneven(%x: !torch.vtensor<[200000,8],f16>, %a: !torch.vtensor<[8],f16
   } : (!torch.int, !torch.bool, !torch.vtensor<[8],f16>) -> (!torch.vtensor<[8],f16>)
   return %0 : !torch.vtensor<[8],f16>
 }
+
+// -----
+
+// Two loops with something between them: a function for the pieces of each.
+// CHECK-DAG: func.func private @two_layer(
+// CHECK-DAG: func.func private @two_layer1(
+// CHECK-DAG: func.func private @two_between1(
+// CHECK-LABEL: func.func @two(
+// CHECK: call @two_layer(
+// CHECK: call @two_between1(
+// CHECK: call @two_layer1(
+// CHECK: return
+func.func @two(%x: !torch.vtensor<[64],f16>) -> !torch.vtensor<[64],f16> {
+  %int1 = torch.constant.int 1
+  %most = torch.constant.int 600
+  %true = torch.constant.bool true
+  %0 = torch.prim.Loop %most, %true, init(%x) {
+  ^bb0(%i: !torch.int, %p: !torch.vtensor<[64],f16>):
+    %3 = torch.aten.tanh %p : !torch.vtensor<[64],f16> -> !torch.vtensor<[64],f16>
+    torch.prim.Loop.condition %true, iter(%3 : !torch.vtensor<[64],f16>)
+  } : (!torch.int, !torch.bool, !torch.vtensor<[64],f16>) -> (!torch.vtensor<[64],f16>)
+  %1 = torch.aten.exp %0 : !torch.vtensor<[64],f16> -> !torch.vtensor<[64],f16>
+  %2 = torch.prim.Loop %most, %true, init(%1) {
+  ^bb0(%i: !torch.int, %p: !torch.vtensor<[64],f16>):
+    %3 = torch.aten.sigmoid %p : !torch.vtensor<[64],f16> -> !torch.vtensor<[64],f16>
+    torch.prim.Loop.condition %true, iter(%3 : !torch.vtensor<[64],f16>)
+  } : (!torch.int, !torch.bool, !torch.vtensor<[64],f16>) -> (!torch.vtensor<[64],f16>)
+  return %2 : !torch.vtensor<[64],f16>
+}

@@ -92,3 +92,60 @@ func.func @count(%a: !torch.vtensor<[64],f16>) -> !torch.vtensor<[64],f16> {
   } : (!torch.int, !torch.bool, !torch.vtensor<[64],f16>) -> (!torch.vtensor<[64],f16>)
   return %0 : !torch.vtensor<[64],f16>
 }
+
+// -----
+
+func.func @end(%a: !torch.vtensor<[64],f16>) -> !torch.vtensor<[64],f16> {
+  %true = torch.constant.bool true
+  %int2 = torch.constant.int 2
+  // expected-error @below {{a loop cannot be compiled: its block should end with 'torch.prim.Loop.condition'}}
+  // expected-note @below {{torch.prim.Loop}}
+  %0 = "torch.prim.Loop"(%int2, %true, %a) ({
+  ^bb0(%i: !torch.int, %p: !torch.vtensor<[64],f16>):
+    %1 = torch.aten.tanh %p : !torch.vtensor<[64],f16> -> !torch.vtensor<[64],f16>
+  }) : (!torch.int, !torch.bool, !torch.vtensor<[64],f16>) -> !torch.vtensor<[64],f16>
+  return %0 : !torch.vtensor<[64],f16>
+}
+
+// -----
+
+func.func @counter(%a: !torch.vtensor<[64],f16>) -> !torch.vtensor<[64],f16> {
+  %true = torch.constant.bool true
+  %int2 = torch.constant.int 2
+  // expected-error @below {{a loop cannot be compiled: its block's first argument should be an int, which counts the trips}}
+  // expected-note @below {{torch.prim.Loop}}
+  %0 = torch.prim.Loop %int2, %true, init(%a) {
+  ^bb0(%i: !torch.float, %p: !torch.vtensor<[64],f16>):
+    torch.prim.Loop.condition %true, iter(%p : !torch.vtensor<[64],f16>)
+  } : (!torch.int, !torch.bool, !torch.vtensor<[64],f16>) -> (!torch.vtensor<[64],f16>)
+  return %0 : !torch.vtensor<[64],f16>
+}
+
+// -----
+
+func.func @blocks(%a: !torch.vtensor<[64],f16>) -> !torch.vtensor<[64],f16> {
+  %int2 = torch.constant.int 2
+  // expected-error @below {{a loop cannot be compiled: it should have a number of trips, a condition and one block}}
+  // expected-note @below {{torch.prim.Loop}}
+  %0 = "torch.prim.Loop"(%int2) ({
+  }) : (!torch.int) -> !torch.vtensor<[64],f16>
+  return %0 : !torch.vtensor<[64],f16>
+}
+
+// -----
+
+// A function that calls itself stays.
+func.func private @again(%a: !torch.vtensor<[64],f16>) -> !torch.vtensor<[64],f16> {
+  %0 = call @again(%a) : (!torch.vtensor<[64],f16>) -> !torch.vtensor<[64],f16>
+  return %0 : !torch.vtensor<[64],f16>
+}
+func.func @recursive(%a: !torch.vtensor<[64],f16>) -> !torch.vtensor<[64],f16> {
+  %true = torch.constant.bool true
+  %int2 = torch.constant.int 2
+  %0 = torch.prim.Loop %int2, %true, init(%a) {
+  ^bb0(%i: !torch.int, %p: !torch.vtensor<[64],f16>):
+    %1 = func.call @again(%p) : (!torch.vtensor<[64],f16>) -> !torch.vtensor<[64],f16>
+    torch.prim.Loop.condition %true, iter(%1 : !torch.vtensor<[64],f16>)
+  } : (!torch.int, !torch.bool, !torch.vtensor<[64],f16>) -> (!torch.vtensor<[64],f16>)
+  return %0 : !torch.vtensor<[64],f16>
+}
