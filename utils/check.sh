@@ -93,6 +93,7 @@ torch-graphs|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/torch_graphs.py" --se
 constants|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/constants.py" --seed 1000 --count 60 --jobs $SPYRE_JOBS
 exact-jumps|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/exact_jumps.py" --seed 1000 --count 40 --jobs $SPYRE_JOBS
 user-programs|long|summary|"$python" "$conformance/user_programs.py" "$data/bugs2" --jobs $SPYRE_JOBS
+torch-loops|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/torch_loops.py" --seed 1000 --count 20 --jobs $SPYRE_JOBS
 torch-state|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/torch_state.py" --seed 1 --count 40 --jobs $SPYRE_JOBS
 torch-weights|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/torch_weights.py" --seed 1 --count 20 --jobs $SPYRE_JOBS
 torch-processes|long|summary|"$python" "$SPYRE_ROOT/test/fuzz/torch_processes.py" --seed 1 --count 25
@@ -133,7 +134,7 @@ started=$SECONDS
 # Some of the long parts need PyTorch or more; the others do without.
 more=()
 if [ "$quick" = 0 ] || [ "${#only[@]}" -gt 0 ]; then
-  for name in layers wheel outcomes calls torch-graphs torch-state torch-weights torch-processes constants exact-jumps user-programs; do
+  for name in layers wheel outcomes calls torch-graphs torch-loops torch-state torch-weights torch-processes constants exact-jumps user-programs; do
     is_wanted "$name" && more=(--torch)
   done
   is_wanted transformers && more+=(--transformers)

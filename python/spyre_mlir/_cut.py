@@ -15,6 +15,8 @@ import operator
 
 import torch
 
+from ._loops import VALUE, bodies_of, is_loop
+
 PART = "spyre_part_"
 
 
@@ -26,6 +28,8 @@ def is_weight(node) -> bool:
 def _has_order(node) -> bool:
     """Whether the node must stay between the others of its kind: random numbers, collectives, writes."""
     target = node.target
+    if is_loop(target):
+        return any(_has_order(inner) for body in bodies_of(node) for inner in body.nodes)
     if not isinstance(target, torch._ops.OpOverload):
         return False
     return (
@@ -119,8 +123,11 @@ def _part(nodes):
     """(graph, what of the whole graph it takes, weights first, what of it that needs)."""
     inside = set(nodes)
     inputs = dict.fromkeys(operand for node in nodes for operand in node.all_input_nodes if operand not in inside)
-    inputs = sorted(inputs, key=lambda node: not is_weight(node))
     graph, copies = torch.fx.Graph(), {}
+    for node in [node for node in inputs if VALUE in node.meta]:  # part of what reads it
+        copies[node] = graph.node_copy(node)
+        del inputs[node]
+    inputs = sorted(inputs, key=lambda node: not is_weight(node))
     for node in inputs:
         copies[node] = graph.placeholder(node.name)
         copies[node].meta = dict(node.meta)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import operator
 import re
 import warnings
 
@@ -21,6 +22,7 @@ from torch.utils import _pytree
 
 from ._effects import remove_tokens
 from ._importer import CannotImport, fold_other_dtypes, import_graph
+from ._loops import is_loop, make_numbers
 from ._state import TracedState, kept
 from .errors import Diagnostic, ExportError, Place
 
@@ -33,6 +35,7 @@ KEPT = (
     "layer_norm",
     "linear",
     "matmul",
+    "narrow",
     "rms_norm",
     "scaled_dot_product_attention",
     "silu",
@@ -167,6 +170,7 @@ def _export(state, args, kwargs):
         warnings.simplefilter("ignore")
         program = torch.export.export(state, tuple(args), dict(kwargs), strict=False)
         _broadcast_copies(program)
+        make_numbers(program.graph)
         return program.run_decompositions(decomposition_table())
 
 
@@ -181,8 +185,15 @@ def _forget_tensors(graph) -> None:
             return
 
 
+def _source_of(node):
+    """What gives the values that a getitem takes one of."""
+    return getattr(node.args[0], "target", None) if node.target is operator.getitem else None
+
+
 def _has_open_sizes(program) -> bool:
-    values = (node.meta.get("val") for node in program.graph.nodes)
+    # Counters of loops are numbers that vary, but no sizes.
+    nodes = (node for node in program.graph.nodes if not any(map(is_loop, (node.target, _source_of(node)))))
+    values = (node.meta.get("val") for node in nodes)
     tensors = [leaf for value in values for leaf in _pytree.tree_leaves(value)]
     return any(
         isinstance(leaf, torch.SymInt)

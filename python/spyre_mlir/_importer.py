@@ -16,8 +16,11 @@ import operator
 import warnings
 
 import torch
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 
 from ._effects import EFFECT
+from ._loops import LoopImporter, simplified, value_of
+from ._sizes import with_sizes_of
 
 # The dtypes that programs have, by PyTorch's numbers (c10/core/ScalarType.h); torch-mlir's differ for complex types.
 _DTYPE_NUMBERS = {
@@ -27,6 +30,8 @@ _DTYPE_NUMBERS = {
     torch.float8_e5m2fnuz: 25, torch.float8_e4m3fnuz: 26,
 }  # fmt: skip
 NUMBERED_DTYPES = {number: dtype for dtype, number in _DTYPE_NUMBERS.items()}
+# Of bools that are computed of sizes and counters.
+_LOGIC = {operator.and_: "torch.aten.__and__.bool", operator.or_: "torch.aten.__or__.bool"}
 # A complex number of its parts, by TorchScript's name.
 _MAKE_COMPLEX = "torch.aten.Complex.float_float"
 
@@ -110,6 +115,10 @@ def fold_other_dtypes(graph: torch.fx.Graph) -> None:
             graph.erase_node(node)
 
 
+def _is_open(tensor):
+    return any(isinstance(size, torch.SymInt) for size in tensor.shape)
+
+
 def _bytes_of(tensor):
     """The elements of a tensor, one behind the other, as an array of bytes."""
     dense = tensor.detach().resolve_conj().resolve_neg().contiguous()
@@ -123,7 +132,7 @@ def _node_importer():
     from torch_mlir import ir
     from torch_mlir.extras import fx_importer
 
-    class NodeImporter(fx_importer.GraphNodeImporter):
+    class NodeImporter(LoopImporter, fx_importer.GraphNodeImporter):
         def __init__(self, *args):
             super().__init__(*args)
             self.refused = {}  # node -> why; None if it only reads what is refused
@@ -156,7 +165,15 @@ def _node_importer():
                 self._b.operations[len(self._b.operations) - 1].attributes["effect"] = ir.UnitAttr.get()
 
         def _import_symbolic_torch_op(self, loc, node, target):
+            if target in _LOGIC:  # torch-mlir has only arithmetic and comparisons
+                self._note(node, self._import_logic, loc, node, _LOGIC[target])
+                return
             self._note(node, super()._import_symbolic_torch_op, loc, node, target)
+
+        def _import_logic(self, loc, node, name):
+            operands = [self._import_argument(loc, argument) for argument in node.args]
+            made = ir.Operation.create(name, results=[self._cc.torch_bool_type], operands=operands, loc=loc)
+            self.bind_node_value(node, made.result)
 
         def _import_hop(self, loc, node, hop):
             self._note(node, super()._import_hop, loc, node, hop)
@@ -172,7 +189,7 @@ def _node_importer():
                 return
             key = node.target, 0
             if key not in self._v:
-                tensor = operator.attrgetter(node.target)(node.graph.owning_module)
+                tensor = value_of(node)
                 with loc:
                     self._v[key] = self._import_literal(tensor)
             self._v[node, 0] = self._v[key]
@@ -218,6 +235,10 @@ def _node_importer():
             ).result
 
         def _import_tensor(self, tensor):
+            with unset_fake_temporarily():  # torch.compile imports while it traces
+                return self._import_real(tensor)
+
+        def _import_real(self, tensor):
             if tensor.layout != torch.strided or tensor.is_quantized or tensor.device.type != "cpu":
                 raise TypeError(f"a constant is no dense tensor of the CPU: {tensor.layout}, {tensor.device}")
             if why := why_no_dtype(tensor.dtype):
@@ -262,6 +283,41 @@ def _without_strides(graph):
     return copied
 
 
+def _check_dtypes(graph):
+    others = {node: why for node in graph.nodes if (why := _why_other_dtype(node))}
+    if others:
+        raise CannotImport(others)
+
+
+def _with_known_sizes(module, shown):
+    """The module's graph, for what it takes where that has open sizes."""
+    placeholders = [node.meta.get("val") for node in module.graph.find_nodes(op="placeholder")]
+    if not any(isinstance(value, torch.Tensor) and _is_open(value) for value in placeholders):
+        return module.graph
+    if any(value is None for value in shown):
+        raise TypeError("a number that it carries and sizes that change are not told apart; carry it as a tensor")
+    graph = with_sizes_of(module, shown)
+    graph.owning_module = module
+    return graph
+
+
+def import_body(importer, module: torch.fx.GraphModule, shown):
+    """(name, types of the results) of the private function that a loop's or branch's body becomes, once.
+
+    shown: what it is called with, as tensors without values and numbers; None: a number that varies.
+    """
+    from torch_mlir import ir
+
+    known = importer._graph_module_to_func_name
+    if id(module) not in known:
+        graph = simplified(_with_known_sizes(module, shown))
+        _check_dtypes(graph)
+        name = known[id(module)] = f"spyre_body_{len(known)}"  # before the bodies within it
+        importer.import_stateless_graph(_without_strides(graph), func_name=name, func_visibility="private")
+    function = importer.symbol_table[known[id(module)]]
+    return known[id(module)], ir.FunctionType(function.type).results
+
+
 def import_graph(graph: torch.fx.Graph, name: str):
     """(the text of a graph of ATen operations, () -> the text with source locations), by torch-mlir.
 
@@ -273,9 +329,7 @@ def import_graph(graph: torch.fx.Graph, name: str):
 
     context = ir.Context()
     torch_dialect.register_dialect(context)
-    others = {node: why for node in graph.nodes if (why := _why_other_dtype(node))}
-    if others:
-        raise CannotImport(others)
+    _check_dtypes(graph)
     graph = _without_strides(graph)
     for output in graph.find_nodes(op="output"):
         # Arguments that are returned as they are come from the return; it has a place only if the node has one.

@@ -28,6 +28,7 @@ from ._compile import Directory
 from ._compile import compile_text as _compile_text
 from ._cut import parts_of, with_parts
 from ._importer import why_no_dtype
+from ._loops import VALUE, bodies_of, is_loop, keep_counters, value_of
 from ._options import Options
 from ._sizes import attribute
 from ._weights import FixedWeights
@@ -117,8 +118,10 @@ def _why_not(node) -> str | None:
     target = node.target
     if target is operator.getitem:
         return None
-    if not isinstance(target, torch._ops.OpOverload):
+    if not isinstance(target, torch._ops.OpOverload) and not is_loop(target):
         return "it is no operator of PyTorch"
+    if any(is_collective(inner.target) for body in bodies_of(node) for inner in body.nodes):
+        return "a collective is in it"
     if is_collective(target):
         return "it is a collective, whose results are waited for as they are"
     value = node.meta.get("val")
@@ -159,11 +162,17 @@ class _Part(torch.nn.Module):
         steps = json.loads(self.directory.describe())["steps"]
         self.launches = sum(step["step"] == "launch" for step in steps)
         self.called = {}  # number of a node that the host computes -> why, once a call
+        loops = {node.meta.get("spyre_number") for node in graph.nodes if is_loop(node.target)}
         for step in steps:
             place = step.get("location", "")
             if step["step"] == "host_call" and step.get("reason") and place.startswith(_LOCATION):
                 # Equal layers are compiled once: all instances have the place of the first.
-                self.called.setdefault(int(place.removeprefix(_LOCATION).split(":")[0]), []).append(step["reason"])
+                number = int(place.removeprefix(_LOCATION).split(":")[0])
+                reasons = self.called.setdefault(number, [])
+                if number not in loops:
+                    reasons.append(step["reason"])
+                elif not reasons:  # one operation of the graph, however many there are within it
+                    reasons.append(f"{step['function']} in it: {step['reason']}")
 
     def _open(self, tensors):
         from . import _open
@@ -193,7 +202,8 @@ class _Part(torch.nn.Module):
     def _on_host(self):
         with self.lock:
             if not self.host:
-                self.host.append(torch.fx.GraphModule(torch.nn.Module(), self.graph))
+                values = {node.target: value_of(node) for node in self.graph.find_nodes(op="get_attr")}
+                self.host.append(torch.fx.GraphModule(values, self.graph))
         return self.host[0]
 
     def forward(self, *args):
@@ -241,6 +251,7 @@ class PartitionedGraph:
         self.options = dataclasses.replace(options, exact_results=True, moves_on_host=True)
         self.placement = Placement()
         self.attributes = {node.target: attribute(module, node.target) for node in graph.find_nodes(op="get_attr")}
+        keep_counters(graph, self.attributes)
         views = _give_results_views(graph)
         self.nodes = [node for node in graph.nodes if node.op == "call_function"]
         for number, node in enumerate(self.nodes):
@@ -250,6 +261,8 @@ class PartitionedGraph:
             node.meta["spyre_static"] = position in static
         for node in graph.find_nodes(op="get_attr"):
             node.meta["spyre_static"] = True
+            if isinstance(self.attributes[node.target], torch.fx.GraphModule):
+                node.meta[VALUE] = self.attributes[node.target]
         self.host = dict.fromkeys(views, "it is a view of a result")  # node outside of programs -> why
         self.called = {}  # node that a program has the host compute -> why, once a call
         for node in self.nodes:
@@ -342,8 +355,10 @@ def _import(graph):
     for node in graph.nodes:
         number = node.meta.get("spyre_number")
         if number is not None:
-            # How the importer makes a location of it.
-            node.meta["stack_trace"] = f'  File "{_LOCATION}{number}", line {number + 1}, in forward\n    node\n'
+            # How the importer makes a location of it; what is in a loop is the loop's.
+            trace = f'  File "{_LOCATION}{number}", line {number + 1}, in forward\n    node\n'
+            for inner in (node, *(inner for body in bodies_of(node) for inner in body.nodes)):
+                inner.meta["stack_trace"] = trace
     results = [output.meta["val"] for output in graph.output_node().args[0]]
     try:
         text, located = import_graph(graph, "main")

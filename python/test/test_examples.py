@@ -32,6 +32,7 @@ def run(name, *arguments, environment):
 COMPARED = {
     "python_softmax.py": (100, set()),
     "python_mlp.py": (100, set()),
+    "python_loop.py": (100, set()),
     "python_bert.py": (95, {"aten.embedding"}),
     "python_vit.py": (95, set()),
     "python_cnn.py": (80, {"aten.convolution", "aten.max_pool2d_with_indices"}),

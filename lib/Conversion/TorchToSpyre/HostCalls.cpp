@@ -213,6 +213,10 @@ static LogicalResult callHost(Operation *op, OpBuilder &builder) {
       op->getResult(0).replaceAllUsesWith(op->getOperand(0));
       return success();
     }
+  if (torch_reader::isOp(op, torch_reader::names::primLoop))
+    return emitError(op->getLoc())
+           << "a loop cannot be compiled: its trips depend on sizes that are "
+              "not known; compile the program for the shapes of its arguments";
   if (op->getNumRegions() > 0 || writesInPlace(op))
     return emitError(op->getLoc()) << torch_reader::getOperatorName(op)
                                    << " is not supported: neither device nor host can compute it";

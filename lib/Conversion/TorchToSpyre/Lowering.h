@@ -18,6 +18,7 @@
 //   Views.cpp         the same elements, indexed differently; copies; casts
 //   Contractions.cpp  matrix products; softmax and others that stay whole for a while
 //   Attention.cpp     scaled dot product attention
+//   KnownIndices.cpp  reading and writing at indices
 //
 //===----------------------------------------------------------------------===//
 
@@ -135,6 +136,10 @@ Value buildSlice(Lowering &l, Value source, int64_t dim, int64_t start, int64_t 
 /// Index \p index of dim \p dim of \p source, without that dim.
 Value buildSelect(Lowering &l, Value source, int64_t dim, int64_t index);
 
+/// Replaces the operation by operand 0 with \p part in place of elements \p start .. of dim
+/// \p dim.
+LogicalResult replaceSlice(Lowering &l, Value part, int64_t dim, int64_t start);
+
 /// PyTorch's dims and keepdim of a reduction of operand 0: operand \p dims (an int, a
 /// list, or -1: all), operand \p keepDims (or -1: false).
 struct ReducedDims {
@@ -185,6 +190,7 @@ void addContractions(HandlerTable &table);
 void addAttention(HandlerTable &table);
 void addReorder(HandlerTable &table);
 void addEinsum(HandlerTable &table);
+void addKnownIndices(HandlerTable &table);
 
 /// The tensors of list operand \p i; nothing after refusing.
 std::optional<SmallVector<Value>> getTensorList(Lowering &l, unsigned i);

@@ -221,8 +221,7 @@ static LogicalResult lowerRoll(Lowering &l) {
   return l.replaceWith(isFlat ? buildReshape(l.b, l.loc, value, type.getShape()) : value);
 }
 
-/// Operand 0 with `part` in place of elements start .. of dim `dim`.
-static LogicalResult replaceSlice(Lowering &l, Value part, int64_t dim, int64_t start) {
+LogicalResult torch_lowering::replaceSlice(Lowering &l, Value part, int64_t dim, int64_t start) {
   Value base = l.getTensor(0);
   int64_t extent = getTensorType(base).getDimSize(dim);
   int64_t end = start + getTensorType(part).getDimSize(dim);

@@ -5,14 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Finds the longest repetition in the program's one function, proves that its
-// instances differ in nothing but the tensors that come from outside, and makes one
-// function of them. What stands before, between and behind becomes functions too: a
-// program with layers is a sequence of calls. See Passes.td.
+// Finds the longest repetition in the program's one function, and those of loops with many
+// trips, proves that the instances of each differ in nothing but the tensors that come from
+// outside, and makes one function of them. What stands before, between and behind becomes
+// functions too: a program with layers is a sequence of calls. See Passes.td.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Parts.h"
+#include "TripPieces.h"
 #include "spyre/Conversion/TorchToSpyre/TorchToSpyre.h"
 #include "spyre/Dialect/Torch/IR/TorchEffects.h"
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
@@ -43,46 +44,87 @@ struct Repetition {
 };
 } // namespace
 
-/// The repetition that saves most, by hashes.
-static Repetition findRepetition(const Steps &steps, size_t minLength) {
+namespace {
+/// Looks for repetitions by the hashes of steps.
+class Finder {
+public:
+  explicit Finder(const Steps &steps);
+
+  /// The repetition among steps [first, last) that saves most. \p onlyTrips: of those of
+  /// nothing but trips of loops.
+  Repetition find(size_t first, size_t last, size_t minLength, bool onlyTrips) const;
+
+private:
+  bool isOnlyTrips(size_t begin, size_t end) const {
+    return trips[end] - trips[begin] == end - begin;
+  }
+  /// Whether \p length steps from \p begin on, which go on to be the same for \p run more,
+  /// are worth a function. Trips of a loop: only in pieces, and only of many. Anything else
+  /// needs a product.
+  bool isWorth(size_t begin, size_t length, size_t run) const;
+  size_t chooseBegin(size_t first, size_t run, size_t length) const;
+
+  const Steps &steps;
+  SmallVector<llvm::hash_code> hashes;
+  /// How many of the steps before are of a kind.
+  SmallVector<size_t> products, trips, work;
+};
+} // namespace
+
+Finder::Finder(const Steps &steps) : steps(steps), products(1, 0), trips(1, 0), work(1, 0) {
+  for (size_t i = 0; i < steps.size(); ++i) {
+    hashes.push_back(steps.getHash(i));
+    products.push_back(products.back() + isMatrixProduct(steps[i]));
+    trips.push_back(trips.back() + steps[i]->hasAttr(kTripAttr));
+    work.push_back(work.back() + isWork(steps[i]));
+  }
+}
+
+bool Finder::isWorth(size_t begin, size_t length, size_t run) const {
+  size_t end = begin + length + run;
+  if (!isOnlyTrips(begin, end))
+    return products[begin + length] > products[begin];
+  auto getWork = [&](size_t until) { return static_cast<int64_t>(work[until] - work[begin]); };
+  return getWork(end) > kMostInPlace / 2 && getWork(begin + length) >= kMostInPiece / 4;
+}
+
+/// Where the fewest tensors cross from one instance to the next.
+size_t Finder::chooseBegin(size_t first, size_t run, size_t length) const {
+  size_t best = first, bestCut = ~size_t(0);
+  for (size_t begin = first; begin <= first + run % length; ++begin) {
+    llvm::SmallPtrSet<Value, 8> crossing;
+    size_t cut = begin + length;
+    for (size_t j = cut; j < cut + length && j < steps.size(); ++j)
+      for (Value operand : steps[j]->getOperands())
+        if (std::optional<size_t> def = steps.getIndex(operand); def && *def >= begin && *def < cut)
+          crossing.insert(operand);
+    if (crossing.size() < bestCut) {
+      bestCut = crossing.size();
+      best = begin;
+    }
+  }
+  return best;
+}
+
+Repetition Finder::find(size_t first, size_t last, size_t minLength, bool onlyTrips) const {
   // A layer of a model in use has a few dozen operations.
   constexpr size_t kMaxLength = 4096;
   Repetition best;
-  size_t bestSaved = 0, n = steps.size();
-  SmallVector<llvm::hash_code> hashes;
-  SmallVector<size_t> products(1, 0);
-  for (size_t i = 0; i < n; ++i) {
-    hashes.push_back(steps.getHash(i));
-    products.push_back(products.back() + isMatrixProduct(steps[i]));
-  }
-  if (products.back() == 0)
+  size_t bestSaved = 0, n = last - first;
+  if (trips[last] == trips[first] && (onlyTrips || products[last] == products[first]))
     return best;
   // No more than what is behind the first instance can be saved.
   for (size_t length = minLength; length <= std::min(n / 2, kMaxLength) && n - length > bestSaved;
        ++length)
-    for (size_t i = 0; i + length < n;) {
+    for (size_t i = first; i + length < last;) {
       size_t run = 0;
-      while (i + length + run < n && hashes[i + run] == hashes[i + length + run])
+      while (i + length + run < last && hashes[i + run] == hashes[i + length + run])
         ++run;
       size_t saved = run / length * length;
-      if (saved > bestSaved && products[i + length] > products[i]) {
-        // Begin where the fewest tensors cross from one instance to the next.
+      if (saved > bestSaved && isWorth(i, length, run) &&
+          (!onlyTrips || isOnlyTrips(i, i + length + run))) {
         bestSaved = saved;
-        best = {i, length, run / length + 1};
-        size_t bestCut = ~size_t(0);
-        for (size_t begin = i; begin <= i + run % length; ++begin) {
-          llvm::SmallPtrSet<Value, 8> crossing;
-          size_t cut = begin + length;
-          for (size_t j = cut; j < cut + length && j < n; ++j)
-            for (Value operand : steps[j]->getOperands())
-              if (std::optional<size_t> def = steps.getIndex(operand);
-                  def && *def >= begin && *def < cut)
-                crossing.insert(operand);
-          if (crossing.size() < bestCut) {
-            bestCut = crossing.size();
-            best.begin = begin;
-          }
-        }
+        best = {chooseBegin(i, run, length), length, run / length + 1};
       }
       i += run + 1;
     }
@@ -124,6 +166,26 @@ static bool isInstance(const Steps &steps, const Repetition &repetition, size_t 
   return true;
 }
 
+/// The repetitions of \p steps, in order: that which saves most, and of what stands before and
+/// behind it those of many trips of loops.
+static SmallVector<Repetition> findAll(const Steps &steps, size_t minLength) {
+  Finder finder(steps);
+  SmallVector<Repetition> found;
+  std::function<void(size_t, size_t, bool)> find = [&](size_t first, size_t last, bool onlyTrips) {
+    Repetition repetition = finder.find(first, last, minLength, onlyTrips);
+    for (size_t k = 1; k < repetition.count; ++k)
+      if (!isInstance(steps, repetition, k))
+        repetition.count = k;
+    if (repetition.count < 2)
+      return;
+    find(first, repetition.begin, /*onlyTrips=*/true);
+    found.push_back(repetition);
+    find(repetition.begin + repetition.count * repetition.length, last, /*onlyTrips=*/true);
+  };
+  find(0, steps.size(), /*onlyTrips=*/false);
+  return found;
+}
+
 namespace {
 struct OutlineLayersPass : mlir::spyre::impl::SpyreOutlineLayersBase<OutlineLayersPass> {
   using SpyreOutlineLayersBase::SpyreOutlineLayersBase;
@@ -154,58 +216,59 @@ void OutlineLayersPass::outline(func::FuncOp func) {
   if (llvm::any_of(terminator->getOperands(), llvm::IsaPred<BlockArgument>))
     return;
   Steps steps(func);
-  Repetition repetition = findRepetition(steps, minOperations);
-  for (size_t k = 1; k < repetition.count; ++k)
-    if (!isInstance(steps, repetition, k))
-      repetition.count = k;
-  if (repetition.count < 2)
+  SmallVector<Repetition> repetitions = findAll(steps, minOperations);
+  if (repetitions.empty())
     return;
   SmallVector<Operation *> all;
   for (size_t i = 0; i < steps.size(); ++i)
     all.push_back(steps[i]);
-  auto getOps = [&](size_t begin, size_t length) { return ArrayRef(all).slice(begin, length); };
-  if (llvm::any_of(terminator->getOperands(), [&](Value v) { return steps.isPlain(v); }))
+  auto getOps = [&](size_t begin, size_t end) { return ArrayRef(all).slice(begin, end - begin); };
+  // Constants may be results: they stand between the calls.
+  if (llvm::any_of(terminator->getOperands(),
+                   [&](Value v) { return steps.isPlain(v) && !torch_reader::getTensorLiteral(v); }))
     return;
 
-  // All instances give what any of them has to give.
-  SmallVector<Part> instances;
-  llvm::SetVector<std::pair<size_t, unsigned>> outputs;
-  for (size_t k = 0; k < repetition.count; ++k) {
-    instances.push_back(
-        makePart(steps, getOps(repetition.begin + k * repetition.length, repetition.length)));
-    outputs.insert(instances.back().outputs.begin(), instances.back().outputs.end());
-  }
-  size_t end = repetition.begin + repetition.count * repetition.length;
-  std::optional<Part> before, behind;
-  if (repetition.begin > 0)
-    before = makePart(steps, getOps(0, repetition.begin));
-  if (end < steps.size())
-    behind = makePart(steps, getOps(end, steps.size() - end));
-  // Assertions and the like stand alone; they read but give nothing.
-  SmallVector<std::pair<size_t, unsigned>> common = outputs.takeVector();
-  llvm::sort(common);
-  for (Part &instance : instances)
-    instance.outputs = common;
-
   OpBuilder builder(func);
-  StringRef name = func.getName();
-  func::FuncOp layer = makeFunction(steps, instances.front(), (name + "_layer").str(), builder);
-  func::FuncOp first, last;
-  if (before)
-    first = makeFunction(steps, *before, (name + "_begin").str(), builder);
-  if (behind)
-    last = makeFunction(steps, *behind, (name + "_end").str(), builder);
+  /// A function and the parts that become calls of it.
+  struct Call {
+    std::string name;
+    SmallVector<Part> parts;
+  };
+  SmallVector<Call> calls;
+  auto addPlain = [&](size_t begin, size_t end, const Twine &name) {
+    if (begin < end)
+      calls.push_back({(func.getName() + name).str(), {makePart(steps, getOps(begin, end))}});
+  };
+  size_t done = 0;
+  for (auto [number, repetition] : llvm::enumerate(repetitions)) {
+    addPlain(done, repetition.begin,
+             number == 0 ? Twine("_begin") : Twine("_between") + Twine(number));
+    Call layer{(func.getName() + "_layer" + (number == 0 ? "" : std::to_string(number))).str(), {}};
+    // All instances give what any of them has to give.
+    llvm::SetVector<std::pair<size_t, unsigned>> outputs;
+    done = repetition.begin;
+    for (size_t k = 0; k < repetition.count; ++k, done += repetition.length) {
+      layer.parts.push_back(makePart(steps, getOps(done, done + repetition.length)));
+      outputs.insert(layer.parts.back().outputs.begin(), layer.parts.back().outputs.end());
+    }
+    SmallVector<std::pair<size_t, unsigned>> common = outputs.takeVector();
+    llvm::sort(common);
+    for (Part &instance : layer.parts)
+      instance.outputs = common;
+    calls.push_back(std::move(layer));
+  }
+  addPlain(done, steps.size(), "_end");
+  SmallVector<func::FuncOp> functions(calls.size());
+  // Layers first, as they are what a program is about.
+  for (bool isLayer : {true, false})
+    for (auto [call, function] : llvm::zip(calls, functions))
+      if ((call.parts.size() > 1) == isLayer)
+        function = makeFunction(steps, call.parts.front(), call.name, builder);
   // From the end: what is replaced is read by nothing that is still to be replaced.
   // Inputs are looked up again, since calls have taken the place of their makers.
-  auto replace = [&](func::FuncOp callee, const Part &region) {
-    replaceWithCall(callee, region.ops, region.inputs.getArrayRef(), region.outputs, builder);
-  };
-  if (last)
-    replace(last, *behind);
-  for (const Part &instance : llvm::reverse(instances))
-    replace(layer, instance);
-  if (first)
-    replace(first, *before);
+  for (auto [call, function] : llvm::reverse(llvm::zip(calls, functions)))
+    for (const Part &part : llvm::reverse(call.parts))
+      replaceWithCall(function, part.ops, part.inputs.getArrayRef(), part.outputs, builder);
   SmallVector<Operation *> dead;
   for (Operation &op : func.getBody().front().without_terminator())
     if (!isa<func::CallOp>(op))

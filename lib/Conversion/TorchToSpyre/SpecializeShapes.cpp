@@ -13,6 +13,7 @@
 
 #include "FoldScalars.h"
 #include "InferShapes.h"
+#include "UnrollLoops.h"
 #include "spyre/Conversion/TorchToSpyre/TorchToSpyre.h"
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
 
@@ -272,6 +273,11 @@ private:
   LogicalResult specialize(func::FuncOp func);
   /// Folds and infers in \p block, from the front.
   LogicalResult process(Block &block);
+
+  /// Takes loops apart.
+  std::optional<LoopUnroller> loops;
+  /// The arguments' sizes are known: what is unknown now stays so.
+  bool isFinal = true;
 };
 
 /// `4x3`, `scalar` (no dims) or `?` (nothing is said).
@@ -378,7 +384,13 @@ LogicalResult SpecializeShapesPass::process(Block &block) {
   bool ok = true;
   for (auto next = block.begin(); next != block.end();) {
     Operation *op = &*next++;
-    if (op->getName().getDialectNamespace() != "torch")
+    Operation *previous = op->getPrevNode();
+    LoopUnroller::Outcome outcome = loops->visit(op, isFinal);
+    if (outcome == LoopUnroller::Outcome::Replaced)
+      next = previous ? std::next(previous->getIterator()) : block.begin();
+    ok &= outcome != LoopUnroller::Outcome::Refused;
+    if (outcome != LoopUnroller::Outcome::Unchanged ||
+        op->getName().getDialectNamespace() != "torch")
       continue;
     if (Block *branch = getTakenBranch(op)) {
       Operation *before = op->getPrevNode();
@@ -494,6 +506,7 @@ LogicalResult SpecializeShapesPass::specialize(func::FuncOp func) {
 }
 
 void SpecializeShapesPass::runOnOperation() {
+  loops.emplace(getOperation());
   for (auto func : getOperation().getOps<func::FuncOp>()) {
     // Others are called, with the types that they have. Several blocks are none of torch's.
     if (func.isExternal() || !func.isPublic() || !llvm::hasSingleElement(func.getBody()))
@@ -501,7 +514,9 @@ void SpecializeShapesPass::runOnOperation() {
     bool isDynamic = llvm::any_of(func.getArgumentTypes(), hasUnknownSizes);
     if (isDynamic && !shapes.empty() && failed(setArguments(func)))
       return signalPassFailure();
+    isFinal = llvm::none_of(func.getArgumentTypes(), hasUnknownSizes);
     if (failed(specialize(func)))
       return signalPassFailure();
   }
+  loops->eraseUncalled();
 }

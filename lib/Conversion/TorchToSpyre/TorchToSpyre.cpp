@@ -152,6 +152,7 @@ static HandlerTable makeTable() {
   addAttention(table);
   addReorder(table);
   addEinsum(table);
+  addKnownIndices(table);
   table["torch.aten._assert_tensor_metadata"] = onTensor(lowerAssertMetadata);
   return table;
 }

@@ -219,20 +219,7 @@ static LogicalResult lowerLiteral(Lowering &l) {
   return l.replaceWith(ConstantOp::create(l.b, l.loc, type, typed));
 }
 
-/// Without an index it shows all there is; indices are tensors, and the device addresses by
-/// numbers that are known.
-static LogicalResult lowerIndex(Lowering &l) {
-  std::optional<OperandRange> indices = torch_reader::getListElements(l.op->getOperand(1));
-  if (!indices || !llvm::all_of(*indices, torch_reader::isNone))
-    return l.refuse("its indices are tensors");
-  RankedTensorType from = l.getTensorType(0), to = l.getResultType();
-  if (from.getElementType() != to.getElementType() || from.getNumElements() != to.getNumElements())
-    return l.refuse("changes the type");
-  return l.replaceWith(buildReshape(l.b, l.loc, l.getTensor(0), to.getShape()));
-}
-
 void torch_lowering::addViews(HandlerTable &table) {
-  table["torch.aten.index.Tensor"] = onTensor(lowerIndex);
   table["torch.aten.permute"] = onTensor(lowerPermute);
   for (const char *name :
        {"torch.aten.transpose.int", "torch.aten.swapaxes", "torch.aten.swapdims", "torch.aten.t"})

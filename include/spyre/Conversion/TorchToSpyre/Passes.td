@@ -59,6 +59,14 @@ def SpyreSpecializeShapes : Pass<"spyre-specialize-shapes", "::mlir::ModuleOp"> 
     hold go, and so do the symbols. What stays unknown stays `?`; without the option all
     but the first holds, too.
 
+    A `torch.prim.Loop` becomes its trips, one behind the other, with the counter as a
+    constant: its condition is folded as other numbers are, also where it is computed of
+    tensors that only constants have a part in. Private functions are inlined where loops
+    or branches call them. A loop whose number of trips stays unknown though all sizes are
+    known is an error. What the trips write side by side becomes one concatenation. Of many trips
+    several make a piece, which reads a part of what all go through: pieces are equal, and
+    `spyre-outline-layers` makes one function of them. Operations of trips carry `spyre.trip`.
+
     ```mlir
     // spyre-opt --spyre-specialize-shapes=shapes=6x4
     func.func @main(%x: !torch.vtensor<[?,4],f16>) -> !torch.vtensor<[?],f16> {
@@ -126,6 +134,8 @@ def SpyreOutlineLayers : Pass<"spyre-outline-layers", "::mlir::ModuleOp"> {
     different but the tensors that come from outside. Output: the function is a
     sequence of calls: of what stands before the layers, of the layer once an
     instance, of what stands behind. A program without layers is left as it is.
+    Trips of a loop (`spyre.trip`) are layers only in large pieces and if there are many of
+    them, but then also without a product: few are planned better where they are.
 
     Tensors cross from one function to the next in device memory, in the default
     layout: the cut is made where the fewest do, which is the residual stream.
