@@ -25,6 +25,8 @@ namespace spyre::planning {
 /// Runs up to here are judged at each length; longer ones at multiples of it, and where they
 /// end.
 static constexpr unsigned kEachLength = 16;
+/// Of longer ones not each length is looked at to find where they end.
+static constexpr unsigned kManyInRun = 64;
 /// Nothing is looked for where the least that is possible is that near.
 static constexpr double kNoBetter = 1.02;
 /// What takes up to so many times the best is judged to its end: it may be the next best.
@@ -282,21 +284,36 @@ std::optional<Nest> NestSearch::find(unsigned first, unsigned end, tiling::Savin
       runs.push_back({joinsReads, length, run.getMostSaving() + getBeyond(first + length)});
   };
   auto canGrow = [&](const tiling::Run &run) { return first + run.getLength() < end; };
+  // How many classes are left once one more operation is there.
+  auto grow = [&](tiling::Run &run) {
+    return canGrow(run) && run.grow() ? run.getTileable().size() : 0;
+  };
   for (bool joinsReads : {true, false}) {
-    tiling::Run run(facts, first, joinsReads);
-    size_t numTileable = run.getTileable().size();
+    std::optional<tiling::Run> run(std::in_place, facts, first, joinsReads);
+    size_t numTileable = run->getTileable().size();
     // Short ones at each length.
-    while (numTileable > 0 && run.getLength() <= kEachLength) {
-      judge(run, joinsReads);
-      numTileable = canGrow(run) && run.grow() ? run.getTileable().size() : 0;
+    while (numTileable > 0 && run->getLength() <= kEachLength) {
+      judge(*run, joinsReads);
+      numTileable = grow(*run);
     }
-    while (numTileable > 0 && (joinsReads || run.getLength() <= tiling::kMostOfTwoLoops)) {
+    while (numTileable > 0 && (joinsReads || run->getLength() <= tiling::kMostOfTwoLoops)) {
+      const unsigned length = run->getLength();
+      if (length % kEachLength == 0)
+        judge(*run, joinsReads);
+      // Of long runs, steps in which nothing ends are taken at once.
+      if (length >= kManyInRun) {
+        tiling::Run longer = *run;
+        while (longer.getLength() % kEachLength != kEachLength - 1 && canGrow(longer) &&
+               longer.grow()) {
+        }
+        if (longer.getLength() > length && longer.getTileable().size() == numTileable)
+          run.emplace(std::move(longer));
+      }
       // A longer run is tried before it is known to be one; where fewer dims are left, the
       // shorter is the last of its kind.
-      tiling::Run shorter = run;
-      const size_t left = canGrow(run) && run.grow() ? run.getTileable().size() : 0;
-      const bool isLast = left != std::exchange(numTileable, left);
-      if (isLast || shorter.getLength() % kEachLength == 0)
+      tiling::Run shorter = *run;
+      const size_t left = grow(*run);
+      if (left != std::exchange(numTileable, left) && shorter.getLength() % kEachLength != 0)
         judge(shorter, joinsReads);
     }
   }

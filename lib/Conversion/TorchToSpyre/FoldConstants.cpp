@@ -37,8 +37,8 @@ using ::spyre::HostType;
 static constexpr int64_t kMaxLiteralElements = 65536;
 /// What is made of the program's own literals is computed up to here.
 static constexpr int64_t kMaxAsideElements = 64;
-/// Results up to here are made.
-static constexpr int64_t kMaxElements = int64_t(1) << 22;
+/// Results up to here are made: masks of 4,096 rows and columns.
+static constexpr int64_t kMaxElements = int64_t(1) << 24;
 
 //===----------------------------------------------------------------------===//
 // Arrays and attributes
