@@ -17,14 +17,15 @@ using namespace mlir;
 using namespace mlir::spyre;
 using ::spyre::Combiner;
 
-/// A row is long if so many do not fit into a scratchpad: what is done to it needs it several times.
+/// A row is long if so many do not fit into a scratchpad: what is done to it needs it several
+/// times.
 static constexpr int64_t kRowsInLX = 4;
 
 bool mlir::spyre::isLongReduction(DeviceOpInterface op, const ::spyre::Device &device) {
   const ::spyre::OpFuncInfo &info = op.getInfo();
-  const bool isLinear = info.combiner == Combiner::Add &&
-                        (info.scaleLaw == ::spyre::ScaleLaw::First ||
-                         info.scaleLaw == ::spyre::ScaleLaw::Each);
+  const bool isLinear =
+      info.combiner == Combiner::Add &&
+      (info.scaleLaw == ::spyre::ScaleLaw::First || info.scaleLaw == ::spyre::ScaleLaw::Each);
   if (info.category != ::spyre::OpCategory::Reduction ||
       !(isLinear || info.combiner == Combiner::Maximum || info.combiner == Combiner::Minimum))
     return false;
