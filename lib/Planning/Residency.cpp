@@ -64,11 +64,15 @@ findObstacleInBoxes(const ResidencyValue &value, const std::vector<const layout:
           isSliced[dim] = isSliced[dim] || first->begin[dim] != other->begin[dim] ||
                           first->end[dim] != other->end[dim];
   }
-  // Slices are parts of the whole.
-  const layout::Region all = value.uses.front().access.getRegion();
-  for (size_t dim = 0; dim < rank; ++dim)
-    if (isSliced[dim] && (all.begin[dim] != 0 || all.end[dim] != value.shape[dim]))
-      return ResidencyObstacle{Obstacle::PartlyWritten};
+  // Slices are parts of the whole: where a core's part lies in its scratchpad follows from how many
+  // slices all of the dim has.
+  for (unsigned use = 0; use < spreads.size(); ++use) {
+    const layout::Region all = value.uses[use].access.getRegion();
+    for (size_t dim = 0; dim < rank; ++dim)
+      if (isSliced[dim] && (all.begin[dim] != 0 || all.end[dim] != value.shape[dim]))
+        return use == 0 ? ResidencyObstacle{Obstacle::PartlyWritten}
+                        : ResidencyObstacle{Obstacle::OtherPart, use};
+  }
   for (int64_t core = 0; core < numCores; ++core) {
     std::optional<layout::Region> owned = getRegion(0, core);
     for (unsigned use = 1; use < spreads.size(); ++use) {
@@ -117,6 +121,10 @@ findObstacleInSpreads(const ResidencyValue &value,
     const layout::Access &read = value.uses[i].access;
     if (read == written && *spreads[i] == owner)
       continue;
+    // The same part of some of the cores alone is a part in addresses of its own.
+    if (!read.isWhole(value.shape))
+      return read.isBox(value.shape) ? findObstacleInBoxes(value, spreads, numCores)
+                                     : ResidencyObstacle{Obstacle::OtherPart, i};
     for (int64_t core = 0; core < numCores; ++core) {
       std::optional<layout::Region> wanted = read.getRegion(*spreads[i], core, start(read));
       if (!wanted)
@@ -125,9 +133,7 @@ findObstacleInSpreads(const ResidencyValue &value,
         held.push_back(written.getRegion(owner, core, start(written)));
       // Just that, not more: LX addresses are those of the reader's own part.
       if (!held[core] || !(*held[core] == *wanted))
-        return !read.isWhole(value.shape) && read.isBox(value.shape)
-                   ? findObstacleInBoxes(value, spreads, numCores)
-                   : ResidencyObstacle{Obstacle::OtherPart, i, core};
+        return ResidencyObstacle{Obstacle::OtherPart, i, core};
     }
   }
   return std::nullopt;

@@ -132,6 +132,22 @@ TEST(ResidencyTest, PartialSumsAreNobodys) {
   EXPECT_EQ(obstacle->kind, Obstacle::SummedByCores);
 }
 
+TEST(ResidencyTest, SomeOfTheSlices) {
+  // Cores 0 and 1 read just what they have written, but the first half of the dim has two slices
+  // where all of it has four: addresses follow from that.
+  ResidencyValue value = makeValue();
+  layout::IndexMap half = layout::makeIdentity({8, 8});
+  value.uses[1].access = layout::makeAccess(half);
+  Spread written = spread({8, 16}, {1, 4}), read = spread({8, 8}, {1, 2});
+  std::optional<ResidencyObstacle> obstacle = findObstacleInSpreads(value, {&written, &read}, 4);
+  ASSERT_TRUE(obstacle);
+  EXPECT_EQ(obstacle->kind, Obstacle::OtherPart);
+  // Of a dim that no core shares a part may be read.
+  written = spread({8, 16}, {4, 1});
+  read = spread({8, 8}, {4, 1});
+  EXPECT_FALSE(findObstacleInSpreads(value, {&written, &read}, 4));
+}
+
 TEST(ResidencyTest, HeadsSideBySide) {
   // Two heads of four rows each run through one coordinate: cores may share the heads.
   ResidencyValue value = makeValue();

@@ -27,6 +27,21 @@ func.func @other_core(%x: !h, %o: !h) {
 // -----
 
 !h = !spyre.buffer<128x64xf16, #spyre.layout<[1, 128, 64], order [0, 1], SEN169_FP16>, hbm>
+!l = !spyre.buffer<128x64xf16, #spyre.layout<[1, 128, 64], order [0, 1], SEN169_FP16>, lx>
+!o = !spyre.buffer<64x64xf16, #spyre.layout<[1, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+// Each of sixteen cores reads what it holds, but as one of sixteen slices of half of the dim, not of 32 of all.
+func.func @some_slices(%x: !h, %o: !o) {
+  // expected-note @+1 {{allocated here}}
+  %t = spyre.alloc lx(0) holding<cores 32, slices [32, 1], (c) -> (c, 0)> : !l
+  spyre.exp (d0 = 128 / 32, d1 = 64) ins(%x[d0, d1]) outs(%t[d0, d1]) : !h -> !l
+  // expected-error @+1 {{L3-6: the cores share dim 0 of an LX buffer, of which a part is touched}}
+  spyre.neg (d0 = 64 / 16, d1 = 64) ins(%t[d0, d1]) outs(%o[d0, d1]) : !l -> !o
+  return
+}
+
+// -----
+
+!h = !spyre.buffer<128x64xf16, #spyre.layout<[1, 128, 64], order [0, 1], SEN169_FP16>, hbm>
 // All violations in one run.
 func.func @several(%x: !h, %o: !h) {
   // expected-note @+1 {{bytes 0..16384 are taken here}}

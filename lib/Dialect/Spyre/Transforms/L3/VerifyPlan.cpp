@@ -260,6 +260,12 @@ private:
              "allocate a tile inside the loop";
     if (!touched.areSlicesDense(*planned->spread))
       return "cores touch every so many elements of an LX buffer, of which each holds a box";
+    // A core's part of a sliced dim lies where that of so many slices of the whole does.
+    const layout::Region all = touched.getRegion();
+    for (auto [dim, sliced] : llvm::enumerate(held.dims))
+      if (sliced.numSlices > 1 && (all.begin[dim] != 0 || all.end[dim] != sliced.extent))
+        return "the cores share dim " + std::to_string(dim) +
+               " of an LX buffer, of which a part is touched";
     const layout::Region first = *touched.getRegion(*planned->spread, 0);
     for (int64_t core = 0; core < planned->spread->numCores; ++core) {
       std::optional<layout::Region> region = touched.getRegion(*planned->spread, core);
