@@ -146,8 +146,7 @@ spyre::compiler::makeOptions(const CompileFlagValues &flags) {
     return "--cost-model=" + flags.costModel + ": the only model so far is published";
   std::optional<PlanKind> planKind = parseName<PlanKind>(flags.planKind);
   if (!planKind)
-    return "--plan-kind=" + flags.planKind +
-           ": known kinds are best, untiled, tiled, banded and carried";
+    return "--plan-kind=" + flags.planKind + ": known kinds are " + listNames(PlanKind::Best);
   if (!parseWeights(flags.weights, options.weights))
     return "--weights=" + flags.weights +
            ": a list of arguments or ranges is wanted, e.g. in1,in3-in9";

@@ -11,8 +11,9 @@
 
 #include "spyre/Compiler/ConstantData.h"
 
+#include "spyre/Dialect/Spyre/IR/ConstantNumbers.h"
+
 #include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 
 #include <complex>
 
@@ -37,7 +38,9 @@ static std::string getNumpyType(Type type) {
   return {};
 }
 
-std::optional<::spyre::npz::Array> spyre::compiler::toArray(ElementsAttr data) {
+namespace spyre::compiler {
+
+std::optional<npz::Array> toArray(ElementsAttr data) {
   ShapedType type = data.getShapedType();
   Type element = type.getElementType();
   npz::Array array;
@@ -47,22 +50,13 @@ std::optional<::spyre::npz::Array> spyre::compiler::toArray(ElementsAttr data) {
   array.shape.assign(type.getShape().begin(), type.getShape().end());
   auto width = static_cast<size_t>(npz::getWidthInBytes(array.type));
   auto count = static_cast<size_t>(type.getNumElements());
-  if (auto resource = dyn_cast<DenseResourceElementsAttr>(data)) {
-    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
-    if (!blob || blob->getData().size() != count * width)
-      return std::nullopt;
-    auto bytes = blob->getDataAs<uint8_t>();
+  if (ArrayRef<char> bytes = mlir::spyre::getElementBytes(data); bytes.size() == count * width) {
     array.data.assign(bytes.begin(), bytes.end());
     return array;
   }
   auto dense = dyn_cast<DenseElementsAttr>(data);
   if (!dense)
     return std::nullopt;
-  if (!dense.isSplat() && !element.isInteger(1)) {
-    ArrayRef<char> bytes = dense.getRawData();
-    array.data.assign(bytes.begin(), bytes.end());
-    return array;
-  }
   array.data.reserve(count * width);
   auto append = [&](const APInt &bits) {
     uint64_t value = bits.getZExtValue();
@@ -83,3 +77,5 @@ std::optional<::spyre::npz::Array> spyre::compiler::toArray(ElementsAttr data) {
       append(value);
   return array;
 }
+
+} // namespace spyre::compiler

@@ -109,25 +109,27 @@ std::optional<ProgramForm> makeBandedForm(ModuleOp program, bool must) {
   if (!mayHide)
     return std::nullopt;
   ScopedDiagnosticHandler silence(program.getContext(), [](Diagnostic &) { return success(); });
+  ProgramForm form{program.clone(), PlanKind::Banded, /*isL1=*/true};
+  auto run = [&](std::unique_ptr<Pass> pass) {
+    PassManager pm(program.getContext());
+    pm.addNestedPass<func::FuncOp>(std::move(pass));
+    return succeeded(pm.run(*form.program));
+  };
+  auto countOps = [&] {
+    unsigned count = 0;
+    form.program->walk([&](mlir::spyre::DeviceOpInterface) { ++count; });
+    return count;
+  };
+  if (!run(mlir::spyre::createSpyreWidenRows()) || !run(mlir::spyre::createSpyreDeferScaling()))
+    return std::nullopt;
+  const unsigned numOps = countOps();
   // As many as are worth it; then two.
   for (int64_t numBands = 0; numBands <= (must ? 2 : 0); numBands += 2) {
-    ProgramForm form{program.clone(), PlanKind::Banded, /*isL1=*/true};
-    auto run = [&](std::unique_ptr<Pass> pass) {
-      PassManager pm(program.getContext());
-      pm.addNestedPass<func::FuncOp>(std::move(pass));
-      return succeeded(pm.run(*form.program));
-    };
     mlir::spyre::SpyreSkipHiddenOptions skip;
     skip.bands = numBands;
-    auto countOps = [&] {
-      unsigned count = 0;
-      form.program->walk([&](mlir::spyre::DeviceOpInterface) { ++count; });
-      return count;
-    };
-    if (!run(mlir::spyre::createSpyreWidenRows()) || !run(mlir::spyre::createSpyreDeferScaling()))
+    if (!run(mlir::spyre::createSpyreSkipHidden(skip)))
       return std::nullopt;
-    const unsigned numOps = countOps();
-    if (run(mlir::spyre::createSpyreSkipHidden(skip)) && countOps() != numOps)
+    if (countOps() != numOps)
       return form;
   }
   return std::nullopt;

@@ -497,22 +497,9 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit, doubl
     ns += facts.getCostInNs(number, tiles, op.splits, inLX,
                             /*reachesAll=*/candidate.loops.empty()) *
           double(nest.getNumRuns(op.depth));
-    // What a loop does not move along is read again in each iteration.
-    for (unsigned i = 0; i < operands.size(); ++i) {
-      if (inLX >> i & 1)
-        continue;
-      double bytes = facts.getBytes({number, i});
-      for (unsigned loop = 0; loop < op.depth; ++loop) {
-        const auto &results = operands[i].map.results;
-        bool isMoved =
-            op.dims[loop] &&
-            std::any_of(results.begin(), results.end(), [&](const layout::IndexExpr &expr) {
-              return layout::dependsOn(expr, *op.dims[loop]);
-            });
-        bytes *= isMoved ? 1 : double(nest.numTrips[loop]);
-      }
-      ns += facts.getTrafficInNs(bytes);
-    }
+    for (unsigned i = 0; i < operands.size(); ++i)
+      if (!(inLX >> i & 1))
+        ns += facts.getTrafficInNs(getBytesOfRuns({number, i}, nest));
   }
   return ns;
 }

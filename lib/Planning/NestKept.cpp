@@ -19,6 +19,20 @@ static constexpr double kShareOfScratchpad = 0.98;
 /// Bytes of traffic, more than any value's: it stays before all others.
 static constexpr double kMustStay = 1e18;
 
+double Run::getBytesOfRuns(Use use, const Nest &nest) const {
+  const NestOp &op = nest.ops[use.op - first];
+  const std::vector<layout::IndexExpr> &results = facts.getMap(use).results;
+  double bytes = facts.getBytes(use);
+  for (unsigned loop = 0; loop < op.depth; ++loop) {
+    const bool isMoved =
+        op.dims[loop] && std::any_of(results.begin(), results.end(), [&](const auto &expr) {
+          return layout::dependsOn(expr, *op.dims[loop]);
+        });
+    bytes *= isMoved ? 1 : double(nest.numTrips[loop]);
+  }
+  return bytes;
+}
+
 std::optional<Run::Sharing> Run::findSharing(const Candidate &candidate, const Nest &nest,
                                              unsigned place) const {
   const size_t numShares = candidate.cores.size();
@@ -189,18 +203,11 @@ std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nes
         }
     }
     Kept entry{place, std::move(tile), from, to, double(value.sizeInBytes) / parts};
-    // What a loop moves along is touched once by all of its iterations.
     for (Use use : uses[place]) {
-      double bytes = facts.getBytes(use);
-      for (unsigned i = 0; i < nest.ops[use.op - first].depth; ++i)
-        bytes *= i < entry.tile.dims.size() && entry.tile.dims[i]
-                     ? 1
-                     : double(candidate.loops[i].numTrips);
       // What each slice computes for itself cannot go out.
-      if (facts.problem.ops[use.op].operands[use.operand].isWrite &&
-          nest.ops[use.op - first].copied)
-        bytes = kMustStay;
-      entry.savedInBytes += bytes;
+      const bool mustStay = facts.problem.ops[use.op].operands[use.operand].isWrite &&
+                            nest.ops[use.op - first].copied;
+      entry.savedInBytes += mustStay ? kMustStay : getBytesOfRuns(use, nest);
     }
     kept.push_back(std::move(entry));
   }

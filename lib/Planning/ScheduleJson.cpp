@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "spyre/Planning/PlanKind.h"
 #include "spyre/Planning/Schedule.h"
 
 #include <nlohmann/json.hpp>
@@ -194,9 +195,9 @@ Schedule Reader::readSchedule(const json &value, const std::string &field) {
   if (!isObject(value, field, {"kind", "layouts", "names", "divisions", "nests", "lost", "values"}))
     return schedule;
   schedule.kind = readString(value, "kind", field).value_or("");
-  if (!schedule.kind.empty() && schedule.kind != "untiled" && schedule.kind != "tiled" &&
-      schedule.kind != "banded" && schedule.kind != "carried")
-    fail(field + ".kind", "known kinds are untiled, tiled, banded and carried");
+  if (const auto kind = parseName<PlanKind>(schedule.kind);
+      !schedule.kind.empty() && (!kind || *kind == PlanKind::Best))
+    fail(field + ".kind", "known kinds are " + listNames(PlanKind::Untiled));
   const std::string layouts = readString(value, "layouts", field).value_or("usual");
   if (layouts != "usual" && layouts != "searched")
     fail(field + ".layouts", "known layouts are usual and searched");

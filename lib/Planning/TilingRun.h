@@ -396,6 +396,9 @@ private:
   bool mayCopy(const Candidate &candidate) const;
   /// Which operations each slice does for itself: those whose result cores need alike.
   void copyOps(const Candidate &candidate, Nest &nest) const;
+  /// Bytes that \p use touches in all iterations of \p nest: what a loop does not move along is
+  /// touched again in each of its own.
+  double getBytesOfRuns(Use use, const Nest &nest) const;
   /// True if \p use, of an operation that has a dim along \p share, may be that of a copy of its
   /// slice.
   bool readsCopies(const Share &share, Use use) const {

@@ -22,6 +22,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from lib.built import DATA, LARGE, MODELS, run, tool  # noqa: E402
+from lib.l3 import LOOP  # noqa: E402
 
 
 def manifest(*tiers):
@@ -85,20 +86,6 @@ def test_planned_bytes_of_unaligned_shapes(tmp_path):
             assert walk["hbm_read_bytes_counted"] == planned["hbm_read_bytes"], (case["name"], level)
             assert walk["hbm_write_bytes_counted"] == planned["hbm_write_bytes"], (case["name"], level)
             assert math.isclose(walk["modelled_us"], planned["modelled_us"], rel_tol=1e-9), (case["name"], level)
-
-
-LOOP = """
-!h = !spyre.buffer<64x64xf16, #spyre.layout<[1, 64, 64], order [0, 1], SEN169_FP16>, hbm>
-func.func @loop(%x: !h {spyre.array = "in0", spyre.role = "input"}, %o: !h {spyre.array = "out0", spyre.role = "output"}) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c4 = arith.constant 4 : index
-  scf.for %i = %c0 to %c4 step %c1 {
-    spyre.exp (d0 = 16 / 4, d1 = 64) loops(%i) ins(%x[d0 + s0 * 16, d1]) outs(%o[d0 + s0 * 16, d1]) : !h -> !h
-  }
-  return
-}
-"""
 
 
 def test_loops_count_every_trip(tmp_path):

@@ -21,6 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from lib.built import MODELS, run, tool  # noqa: E402
+from lib.l3 import LOOP  # noqa: E402
 
 PROGRAMS = [e for e in json.loads((MODELS / "manifest.json").read_text()) if e.get("tier") == 1]
 # Heads of attention whose scores do not fit into the scratchpads of mock32.
@@ -171,21 +172,6 @@ def test_loops_are_brackets_and_rows(tiled):
         first, last = (int(link.get("href").split("o")[1]) for link in row.iter("a"))
         assert get_time(row) == pytest.approx(sum(map(get_time, rows[first : last + 1])), rel=1e-6)
         assert "of" in words(row[2]) and float(words(row[7])) > 0
-
-
-LOOP = """
-!h = !spyre.buffer<64x64xf16, #spyre.layout<[1, 64, 64], order [0, 1], SEN169_FP16>, hbm>
-func.func @main(%x: !h {spyre.role = "input", spyre.array = "in0"},
-                %o: !h {spyre.role = "output", spyre.array = "out0"}) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c4 = arith.constant 4 : index
-  scf.for %i = %c0 to %c4 step %c1 {
-    spyre.exp (d0 = 16 / 4, d1 = 64) loops(%i) ins(%x[d0 + s0 * 16, d1]) outs(%o[d0 + s0 * 16, d1]) : !h -> !h
-  }
-  return
-}
-"""
 
 
 def test_a_loop_has_the_least_of_its_bytes(tmp_path):

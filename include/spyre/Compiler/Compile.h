@@ -19,7 +19,7 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "spyre/Compiler/HostChoice.h"
-#include "spyre/Compiler/PlanKind.h"
+#include "spyre/Planning/PlanKind.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
@@ -32,6 +32,9 @@
 #include <vector>
 
 namespace spyre::compiler {
+
+using planning::PlanKind;
+using planning::PlanTimes;
 
 struct CompileOptions {
   int optLevel = 2;

@@ -16,7 +16,7 @@
 #define SPYRE_COMPILER_PLANCHOICE_H
 
 #include "spyre/Compiler/Pipelines.h"
-#include "spyre/Compiler/PlanKind.h"
+#include "spyre/Planning/PlanKind.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -24,6 +24,9 @@
 #include <vector>
 
 namespace spyre::compiler {
+
+using planning::PlanKind;
+using planning::PlanTimes;
 
 /// A form of a program to be planned with tiles over time.
 struct ProgramForm {

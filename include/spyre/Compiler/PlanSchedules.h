@@ -14,12 +14,15 @@
 #ifndef SPYRE_COMPILER_PLANSCHEDULES_H
 #define SPYRE_COMPILER_PLANSCHEDULES_H
 
-#include "spyre/Compiler/PlanKind.h"
+#include "spyre/Planning/PlanKind.h"
 #include "spyre/Planning/Schedule.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
 namespace spyre::compiler {
+
+using planning::PlanKind;
+using planning::PlanTimes;
 
 /// The place of a plan: file \p path, or a text that has none.
 mlir::Location getPlanLoc(mlir::MLIRContext &context, const std::string &path);

@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace spyre {
@@ -42,6 +43,18 @@ template <NamedEnum Enum> constexpr std::optional<Enum> parseName(std::string_vi
     if (EnumNames<Enum>::kNames[i] == name)
       return static_cast<Enum>(i);
   return std::nullopt;
+}
+
+/// "a, b and c": all names from value \p first on, for messages.
+template <NamedEnum Enum> std::string listNames(Enum first) {
+  const auto &names = EnumNames<Enum>::kNames;
+  std::string text;
+  for (size_t i = static_cast<size_t>(first), n = std::size(names); i < n; ++i) {
+    if (!text.empty())
+      text += i + 1 == n ? " and " : ", ";
+    text += names[i];
+  }
+  return text;
 }
 
 } // namespace spyre

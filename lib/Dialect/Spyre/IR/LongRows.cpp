@@ -33,10 +33,8 @@ bool mlir::spyre::isLongReduction(DeviceOpInterface op, const ::spyre::Device &d
   unsigned numReduced = 0;
   AffineMap written = op.getOutputMap();
   for (auto [dim, extent] : llvm::enumerate(op.getExtents())) {
-    const bool isReduced = llvm::none_of(
-        written.getResults(), [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); });
     all *= extent;
-    if (!isReduced || extent == 1)
+    if (written.isFunctionOfDim(dim) || extent == 1)
       continue;
     row = extent;
     ++numReduced;

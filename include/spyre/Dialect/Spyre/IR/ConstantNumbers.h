@@ -14,6 +14,7 @@
 #define SPYRE_DIALECT_SPYRE_IR_CONSTANTNUMBERS_H
 
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 
 #include <cstring>
 
@@ -38,6 +39,18 @@ bool anyOfCodes(ArrayRef<char> bytes, const llvm::fltSemantics &semantics, Visit
   return false;
 }
 } // namespace detail
+
+/// The bytes of \p elements one behind the other, row-major; none if they are kept otherwise: truth
+/// values, one number for all, or a resource that is not at hand.
+inline ArrayRef<char> getElementBytes(ElementsAttr elements) {
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(elements)) {
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    return blob ? blob->getData() : ArrayRef<char>();
+  }
+  auto dense = dyn_cast<DenseElementsAttr>(elements);
+  return dense && !dense.isSplat() && !dense.getElementType().isInteger(1) ? dense.getRawData()
+                                                                           : ArrayRef<char>();
+}
 
 /// True if \p visit, a function of an APFloat, is true of a number of \p elements; neighbours that
 /// are alike are asked about once.

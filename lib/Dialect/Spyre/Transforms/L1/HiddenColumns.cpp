@@ -11,23 +11,13 @@
 
 #include "HiddenColumns.h"
 
+#include "spyre/Dialect/Spyre/IR/ConstantNumbers.h"
+
 #include "mlir/Dialect/Utils/IndexingUtils.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::spyre;
-
-/// The bytes of the elements of \p mask, row-major; none if it does not keep them, or keeps one
-/// for all.
-static ArrayRef<char> getBytes(ElementsAttr mask) {
-  if (auto resource = dyn_cast<DenseResourceElementsAttr>(mask)) {
-    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
-    return blob ? blob->getData() : ArrayRef<char>();
-  }
-  auto dense = dyn_cast<DenseFPElementsAttr>(mask);
-  return dense && !dense.isSplat() ? dense.getRawData() : ArrayRef<char>();
-}
 
 namespace {
 /// A tensor as (others, rows, others, columns, others), in any order of both axes.
@@ -75,7 +65,7 @@ template <typename Code> struct Reader {
 } // namespace
 
 template <typename Code> static const Code *getCodes(ElementsAttr mask) {
-  ArrayRef<char> bytes = getBytes(mask);
+  ArrayRef<char> bytes = getElementBytes(mask);
   return bytes.size() == sizeof(Code) * size_t(mask.getNumElements())
              ? reinterpret_cast<const Code *>(bytes.data())
              : nullptr;

@@ -23,10 +23,8 @@ using namespace mlir;
 using namespace mlir::spyre;
 using ::spyre::TailState;
 
-/// The dim of \p op that coordinate \p axis of \p map is and no other one has, all of an axis of
-/// \p extent.
-static std::optional<unsigned> getDim(DeviceOpInterface op, AffineMap map, unsigned axis,
-                                      int64_t extent) {
+std::optional<unsigned> RowGroup::getDim(DeviceOpInterface op, AffineMap map, unsigned axis,
+                                         int64_t extent) {
   auto dim = dyn_cast<AffineDimExpr>(map.getResult(axis));
   if (!dim || dim.getPosition() >= op.getExtents().size() ||
       op.getExtents()[dim.getPosition()] != extent)
@@ -43,13 +41,10 @@ static std::optional<unsigned> getAxis(DeviceOpInterface op, unsigned dim) {
   for (auto [axis, expr] : llvm::enumerate(map.getResults()))
     if (expr.isFunctionOfDim(dim)) {
       ArrayRef<int64_t> shape = getTensorType(op.getResultTensor()).getShape();
-      return getDim(op, map, axis, shape[axis]) ? std::optional<unsigned>(axis) : std::nullopt;
+      return RowGroup::getDim(op, map, axis, shape[axis]) ? std::optional<unsigned>(axis)
+                                                          : std::nullopt;
     }
   return std::nullopt;
-}
-
-static bool dependsOn(AffineMap map, unsigned dim) {
-  return llvm::any_of(map.getResults(), [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); });
 }
 
 /// An operation whose parts can be computed by themselves.
@@ -87,7 +82,7 @@ TailState RowGroup::getHidden(DeviceOpInterface op, Member dims) const {
       operand.tail = known->second.hidden;
     else if (std::optional<double> number = getScalarConstant(input))
       operand.tail = toState(*number);
-    else if (dependsOn(op.getInputMap(i), *dims.column))
+    else if (op.getInputMap(i).isFunctionOfDim(*dims.column))
       operand.tail = TailState::Finite;
     else
       operand.isStickBroadcast = true;
@@ -126,7 +121,7 @@ bool RowGroup::addResult(DeviceOpInterface op, Member dims) {
   if (!row)
     return false;
   Scores result{*row, std::nullopt};
-  if (dims.column && dependsOn(op.getOutputMap(), *dims.column)) {
+  if (dims.column && op.getOutputMap().isFunctionOfDim(*dims.column)) {
     result.column = getAxis(op, *dims.column);
     if (!result.column || !isPointwise(op))
       return false;
@@ -320,6 +315,7 @@ void RowGroup::addFollowers(ArrayRef<DeviceOpInterface> ofRows) {
       continue;
     // With what it needs of rows.
     const auto before = members;
+    const int64_t bytesBefore = getBytes(getOutputs());
     SmallVector<Operation *> needed{op};
     for (size_t i = 0; i < needed.size(); ++i) {
       members[needed[i]] = *getDims(cast<DeviceOpInterface>(needed[i]));
@@ -328,11 +324,9 @@ void RowGroup::addFollowers(ArrayRef<DeviceOpInterface> ofRows) {
           needed.push_back(operand.getDefiningOp());
     }
     sort();
-    RowGroup without = *this;
-    without.members = before;
     if (!llvm::all_of(needed,
                       [](Operation *o) { return isPointwise(cast<DeviceOpInterface>(o)); }) ||
-        getBytes(getOutputs()) >= getBytes(without.getOutputs()))
+        getBytes(getOutputs()) >= bytesBefore)
       members = before;
   }
 }

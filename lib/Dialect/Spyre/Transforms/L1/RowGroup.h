@@ -38,6 +38,11 @@ public:
   static std::optional<RowGroup> of(DeviceOpInterface masking, unsigned mask, unsigned row,
                                     unsigned column, HiddenBy hiddenBy);
 
+  /// The dim of \p op that coordinate \p axis of \p map is and no other one has, all of an axis of
+  /// \p extent.
+  static std::optional<unsigned> getDim(DeviceOpInterface op, AffineMap map, unsigned axis,
+                                        int64_t extent);
+
   /// In their order.
   const llvm::MapVector<Operation *, Member> &getMembers() const { return members; }
   bool contains(Operation *op) const { return members.contains(op); }

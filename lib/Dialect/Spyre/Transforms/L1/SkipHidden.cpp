@@ -69,10 +69,7 @@ static GroupCost getCost(const RowGroup &group) {
     auto op = cast<DeviceOpInterface>(operation);
     if (!dims.column || op.getInfo().category != ::spyre::OpCategory::Batchmatmul)
       continue;
-    auto depends = [&](unsigned map, unsigned dim) {
-      return llvm::any_of(op.getMap(map).getResults(),
-                          [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); });
-    };
+    auto depends = [&](unsigned map, unsigned dim) { return op.getMap(map).isFunctionOfDim(dim); };
     // What both factors and the product have: each place of it is a head.
     double numHeads = 1;
     for (auto [dim, extent] : llvm::enumerate(op.getExtents()))
@@ -145,15 +142,6 @@ static SmallVector<Band> chooseBands(const RowGroup &group, const VisibleColumns
   return best;
 }
 
-/// The dim that is coordinate \p axis of \p map by itself, if it has all of \p extent.
-static std::optional<unsigned> getDim(DeviceOpInterface op, AffineMap map, unsigned axis,
-                                      int64_t extent) {
-  auto dim = dyn_cast<AffineDimExpr>(map.getResult(axis));
-  if (!dim || extent == 1 || op.getExtents()[dim.getPosition()] != extent)
-    return std::nullopt;
-  return dim.getPosition();
-}
-
 /// Calls \p visit for each way to see input \p i of \p op as a mask, until it returns true.
 static bool visitMaskings(DeviceOpInterface op, unsigned i,
                           llvm::function_ref<bool(Masking)> visit) {
@@ -164,10 +152,10 @@ static bool visitMaskings(DeviceOpInterface op, unsigned i,
   AffineMap map = op.getInputMap(i);
   for (int64_t columnAxis = std::ssize(shape) - 1; columnAxis >= 0; --columnAxis)
     for (int64_t rowAxis = std::ssize(shape) - 1; rowAxis >= 0; --rowAxis) {
-      if (rowAxis == columnAxis)
+      if (rowAxis == columnAxis || shape[rowAxis] == 1 || shape[columnAxis] == 1)
         continue;
-      std::optional<unsigned> row = getDim(op, map, rowAxis, shape[rowAxis]);
-      std::optional<unsigned> column = getDim(op, map, columnAxis, shape[columnAxis]);
+      std::optional<unsigned> row = RowGroup::getDim(op, map, rowAxis, shape[rowAxis]);
+      std::optional<unsigned> column = RowGroup::getDim(op, map, columnAxis, shape[columnAxis]);
       if (!row || !column)
         continue;
       for (HiddenBy hiddenBy : {HiddenBy::NegInf, HiddenBy::Zero, HiddenBy::True})

@@ -20,10 +20,6 @@ using namespace mlir;
 using namespace mlir::spyre;
 using ::spyre::ShiftLaw;
 
-static bool dependsOn(AffineMap map, unsigned dim) {
-  return llvm::any_of(map.getResults(), [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); });
-}
-
 SmallVector<unsigned> mlir::spyre::getReducedDims(DeviceOpInterface op) {
   llvm::SmallBitVector written = getUsedDims(op.getOutputMap());
   SmallVector<unsigned> dims;
@@ -269,7 +265,7 @@ void CarriedRows::addSum(DeviceOpInterface op, unsigned operand, const State &fr
                         info.scaleLaw == ::spyre::ScaleLaw::First;
   // Over the row, and over nothing else.
   if (info.combiner != ::spyre::Combiner::Add || !isLinear ||
-      getReducedDims(op) != SmallVector<unsigned>{dim} || dependsOn(op.getOutputMap(), dim))
+      getReducedDims(op) != SmallVector<unsigned>{dim} || op.getOutputMap().isFunctionOfDim(dim))
     return;
   SmallVector<AffineExpr> dims, results;
   Space space = getSpace(op, dims);

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SPYRE_COMPILER_PLANKIND_H
-#define SPYRE_COMPILER_PLANKIND_H
+#ifndef SPYRE_PLANNING_PLANKIND_H
+#define SPYRE_PLANNING_PLANKIND_H
 
 #include "spyre/Support/EnumNames.h"
 
@@ -20,7 +20,7 @@
 #include <vector>
 
 namespace spyre {
-namespace compiler {
+namespace planning {
 
 enum class PlanKind : uint8_t {
   Best,    ///< the choice is free
@@ -37,12 +37,12 @@ struct PlanTimes {
   std::vector<std::pair<PlanKind, double>> ns;
 };
 
-} // namespace compiler
+} // namespace planning
 
-template <> struct EnumNames<compiler::PlanKind> {
+template <> struct EnumNames<planning::PlanKind> {
   static constexpr std::string_view kNames[] = {"best", "untiled", "tiled", "banded", "carried"};
 };
 
 } // namespace spyre
 
-#endif // SPYRE_COMPILER_PLANKIND_H
+#endif // SPYRE_PLANNING_PLANKIND_H
