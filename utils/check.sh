@@ -85,6 +85,7 @@ drawn-failures|long|summary|"$python" "$conformance/programs.py" "$data/failures
 unaligned-O3-mock4|quick|summary|"$python" "$conformance/programs.py" "$data/unaligned/cases.jsonl.gz" --no-host -O3 --device mock4
 ops-O3-mock4|long|summary|"$python" "$conformance/programs.py" "$data/ops/cases.jsonl.gz" --no-host -O3 --device mock4
 tier2-banded-mock32|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2 --device mock32 --plan-kind banded
+tier2-banded-carried|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2 --device mock32 --plan-kind banded-carried
 ops-O3-mock32|long|summary|"$python" "$conformance/programs.py" "$data/ops/cases.jsonl.gz" --no-host -O3 --device mock32
 failures-O3-mock32|long|summary|"$python" "$conformance/programs.py" "$data/failures" --no-host -O3 --device mock32
 outcomes|long|pytest|$pytest "$conformance/test_outcomes_of_sets.py"

@@ -479,11 +479,19 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
   std::vector<OwningOpRef<ModuleOp>> unassigned; // without layouts
   if (hasChoice && level < 2)
     for (auto [part, bundle] : llvm::enumerate(graph.bundles)) {
-      const bool mustBand = schedules.getKind(part, options.planKind) == PlanKind::Banded;
-      if (auto form = ::spyre::compiler::makeBandedForm(*bundle, mustBand))
-        forms[part].push_back(std::move(*form));
+      const PlanKind wanted = schedules.getKind(part, options.planKind);
+      auto addBanded = [&, &bundle = bundle, part = part](PlanKind kind) {
+        auto form = ::spyre::compiler::makeBandedForm(*bundle, kind, wanted == kind);
+        if (form)
+          forms[part].push_back(std::move(*form));
+        return form.has_value();
+      };
+      const bool isBanded = addBanded(PlanKind::Banded);
       if (auto form = ::spyre::compiler::makeCarriedForm(*bundle))
         forms[part].push_back(std::move(*form));
+      // Columns that stay are read once; parts of them are for those that no scratchpad holds.
+      if (!isBanded || wanted == PlanKind::BandedCarried)
+        addBanded(PlanKind::BandedCarried);
       unassigned.push_back(bundle->clone());
     }
   if (level < 3 && failed(runStage("l2", l2)))

@@ -32,6 +32,11 @@ static constexpr double kNearBound = 1.06;
 /// Layouts whose plan without tiles takes so many times what others take get no other plan.
 static constexpr double kFar = 1.5;
 
+/// True if sums go on from part to part in plans of \p kind.
+static bool carries(PlanKind kind) {
+  return kind == PlanKind::Carried || kind == PlanKind::BandedCarried;
+}
+
 /// What \p getInNs says of all planned functions of \p module.
 static double sum(ModuleOp module, double (*getInNs)(func::FuncOp)) {
   double ns = 0;
@@ -93,7 +98,7 @@ std::optional<ProgramForm> makeCarriedForm(ModuleOp program) {
 /// Rows and columns that a constant has to have to be worth looking at as a mask.
 static constexpr int64_t kLeastOfMask = 64;
 
-std::optional<ProgramForm> makeBandedForm(ModuleOp program, bool must) {
+std::optional<ProgramForm> makeBandedForm(ModuleOp program, PlanKind kind, bool must) {
   const bool mayHide = mayCarry(program) &&
                        program
                            .walk([](mlir::spyre::ConstantOp constant) {
@@ -109,7 +114,7 @@ std::optional<ProgramForm> makeBandedForm(ModuleOp program, bool must) {
   if (!mayHide)
     return std::nullopt;
   ScopedDiagnosticHandler silence(program.getContext(), [](Diagnostic &) { return success(); });
-  ProgramForm form{program.clone(), PlanKind::Banded, /*isL1=*/true};
+  ProgramForm form{program.clone(), kind, /*isL1=*/true};
   auto run = [&](std::unique_ptr<Pass> pass) {
     PassManager pm(program.getContext());
     pm.addNestedPass<func::FuncOp>(std::move(pass));
@@ -127,6 +132,7 @@ std::optional<ProgramForm> makeBandedForm(ModuleOp program, bool must) {
   for (int64_t numBands = 0; numBands <= (must ? 2 : 0); numBands += 2) {
     mlir::spyre::SpyreSkipHiddenOptions skip;
     skip.bands = numBands;
+    skip.inParts = carries(kind);
     if (!run(mlir::spyre::createSpyreSkipHidden(skip)))
       return std::nullopt;
     if (countOps() != numOps)
@@ -202,7 +208,7 @@ bool PlanChoice::isWorthPlanning(const ProgramForm &form) const {
   // where they gain nothing without tiles.
   if (form.searchesLayouts ? form.kind != PlanKind::Untiled && !searchPays : usualIsFar)
     return false;
-  if (form.kind != PlanKind::Carried || wanted != PlanKind::Best)
+  if (!carries(form.kind) || wanted != PlanKind::Best)
     return true;
   // Sums that are carried on take operations of their own. In other layouts they gain seldom where
   // they gain nothing in the usual ones; nowhere much where next to nothing is lost.
@@ -220,8 +226,8 @@ void PlanChoice::consider(ProgramForm form, double planSeconds) {
   tiling.planSeconds = planSeconds;
   tiling.tileTime = form.kind != PlanKind::Untiled;
   tiling.searchLayouts = form.searchesLayouts;
-  tiling.carryReductions = form.kind == PlanKind::Carried;
-  tiling.preferCarried = wanted == PlanKind::Carried;
+  tiling.carryReductions = carries(form.kind);
+  tiling.preferCarried = carries(wanted);
   PassManager pm(module.getContext());
   if (form.kind == PlanKind::Carried) {
     pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreWidenRows());

@@ -225,7 +225,7 @@ bool Run::isTileable(Node root) {
     }
     numInsideOps += side == Side::Inside;
   }
-  if (numInsideOps * 2 < getLength())
+  if (numInsideOps * (isCarried.empty() ? 2 : 3) < getLength()) // as in getRoots
     return false;
   // What the loop writes is read, and written by others, in the same tile only, or carried on
   // by one group.
@@ -260,10 +260,11 @@ std::vector<Node> Run::getRoots(bool countsCarried) {
         roots.push_back(root);
     }
   }
-  // Half of the operations have to have it, or to be carried on.
+  // Half of the operations have to have it; a third if some carry on, as much then stands before
+  // the loop and behind it.
   const unsigned more = countsCarried ? numCarried : 0;
   size_t at = 0;
-  std::erase_if(roots, [&](Node) { return (counts[at++] + more) * 2 < getLength(); });
+  std::erase_if(roots, [&](Node) { return (counts[at++] + more) * (more ? 3 : 2) < getLength(); });
   return roots;
 }
 

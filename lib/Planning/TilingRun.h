@@ -8,7 +8,7 @@
 // A run of operations that grows one by one. With each, the dims that are the same dim of the
 // data are joined: a union-find over the dims of operations and of values (TilingRun.cpp). What
 // a candidate nest of the run takes is in NestCost.cpp, which candidates there are in
-// TimeTiling.cpp.
+// TimeTiling.cpp, which runs become nests in NestChoice.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,6 +32,8 @@ namespace spyre::planning::tiling {
 inline constexpr unsigned kMaxRun = 2048;
 /// Of the time that traffic takes, hidden or not, what counts in addition.
 inline constexpr double kShareOfTraffic = 0.01;
+/// A nest has to be better than the same operations untiled by this factor: rates are rough.
+inline constexpr double kWorthwhile = 0.97;
 /// Longer runs are tiled by one loop.
 inline constexpr unsigned kMostOfTwoLoops = 40;
 /// Longer runs are shared along one dim.
@@ -142,6 +144,11 @@ struct Facts {
         ++numUses[operand.value];
       }
     }
+    numHandedOn.resize(problem.ops.size() + 1);
+    for (unsigned value = 0; value < problem.values.size(); ++value)
+      for (unsigned i = firstUse[value]; problem.values[value].isInternal && i < lastUse[value];
+           ++i)
+        ++numHandedOn[i + 1];
     computeUntiled();
   }
 
@@ -156,6 +163,22 @@ struct Facts {
   /// which moves less.
   double getTrafficInNs(double bytes) const {
     return kShareOfTraffic * bytes / problem.memoryInBytesPerNs;
+  }
+
+  /// True if fewer values are handed on over the place before operation \p number than over others
+  /// near it: a nest may well end there.
+  bool isSeam(unsigned number) const {
+    constexpr unsigned kNear = 8;
+    if (number >= problem.ops.size())
+      return true;
+    const unsigned from = number - std::min(number, kNear),
+                   to = std::min(number + kNear, static_cast<unsigned>(problem.ops.size()) - 1);
+    auto getMost = [&](unsigned begin, unsigned end) {
+      return *std::max_element(numHandedOn.begin() + begin, numHandedOn.begin() + end + 1);
+    };
+    const auto least = std::min_element(numHandedOn.begin() + from, numHandedOn.begin() + to + 1);
+    return numHandedOn[number] == *least && *least < getMost(from, number) &&
+           *least < getMost(number, to);
   }
 
   /// Traffic of \p value if it lay in device memory.
@@ -219,6 +242,8 @@ struct Facts {
           std::chrono::duration<double>(problem.secondsInAddition));
   std::vector<Node> opNodes, valueNodes;
   std::vector<unsigned> firstUse, lastUse;
+  /// Values that operations before each hand on to it or to those behind it.
+  std::vector<unsigned> numHandedOn;
   std::vector<std::vector<double>> bytes; ///< of each operand of each operation
   Node numNodes = 0;
   std::vector<unsigned> groupSizes; ///< operations of each group that carries something

@@ -22,6 +22,8 @@ from .errors import OptionError
 # The largest numbers that the native modules take.
 _MOST = {"threads": 256, "seed": 2**64 - 1}
 _MOST_OF_ANY = 2**20
+# The names of planning::PlanKind.
+PLAN_KINDS = ("best", "untiled", "tiled", "banded", "carried", "banded-carried")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Options:
     exact_results: so are results that were chosen among them or scaled (relu, maximum, x * 2), as what reads them
     may decide by that bit; torch.compile has it always, since the next graph may.
     moves_on_host: a program that only moves data is PyTorch's: for parts of graphs, as torch.compile has it.
-    plan_kind: "best": the plan that takes least in the cost model; "untiled", "tiled", "banded" or "carried": one of that
+    plan_kind: "best": the plan that takes least in the cost model; "untiled", "tiled", "banded", "carried" or "banded-carried": one of that
     kind where there is one, to compare them.
     plan: a file that says how the program is to be planned (docs/formats/schedule.md), or what such a file holds as
     a dict: obeyed, or refused with the reason. The file is read once, here. save_plan: where to write the plan.
@@ -105,8 +107,8 @@ class Options:
             raise OptionError(f"opt_level={self.opt_level}: optimisation levels are 0 to 3")
         if self.host not in ("torch", "table", "none"):
             raise OptionError(f"host={self.host!r}: 'torch', 'table' or 'none' wanted")
-        if self.plan_kind not in ("best", "untiled", "tiled", "banded", "carried"):
-            raise OptionError(f"plan_kind={self.plan_kind!r}: 'best', 'untiled', 'tiled', 'banded' or 'carried' wanted")
+        if self.plan_kind not in PLAN_KINDS:
+            raise OptionError(f"plan_kind={self.plan_kind!r}: one of {', '.join(map(repr, PLAN_KINDS))} wanted")
         if self.weights not in ("checked", "sampled", "versions"):
             raise OptionError(f"weights={self.weights!r}: 'checked', 'sampled' or 'versions' wanted")
         if self.rates is not None and not isinstance(self.rates, _Rates):

@@ -3,8 +3,8 @@
 # Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
 # Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Plans of kind `banded` (spyre-skip-hidden) against NumPy in float64: masks that are added, chosen
-# by and multiplied with; causal ones, windows, documents side by side, rows that see nothing; rows
+# Plans of the kinds `banded` and `banded-carried` (spyre-skip-hidden) against NumPy in float64: masks that are
+# added, chosen by and multiplied with; causal ones, windows, documents side by side, rows that see nothing; rows
 # and keys that end beside sticks.
 """Attention whose mask is known computes what NumPy does, without what is hidden."""
 
@@ -143,11 +143,12 @@ CASES = [
 ]
 
 
+@pytest.mark.parametrize("plan", ["banded", "banded-carried"])
 @pytest.mark.parametrize("case", CASES, ids=lambda c: "-".join(map(str, c)))
-def test_bands(tmp_path, case):
+def test_bands(tmp_path, case, plan):
     *sizes, kind, how, device = case
-    got, want, stats = execute(tmp_path, *sizes, kind, how, "--plan-kind", "banded", "--device", device, "--check")
-    assert [plan["kind"] for plan in stats["plans"]] == ["banded"]
+    got, want, stats = execute(tmp_path, *sizes, kind, how, "--plan-kind", plan, "--device", device, "--check")
+    assert [plan["kind"] for plan in stats["plans"]] == [plan]
     check_error(got, want)
 
 
@@ -163,3 +164,40 @@ def test_causal_attention_takes_less(tmp_path):
     times = stats["plans"][0]["us"]
     assert times["banded"] < 0.8 * min(times[kind] for kind in ("tiled", "carried") if kind in times)
     check_error(got, want)
+
+
+def test_long_causal_attention(tmp_path):
+    """Keys that no scratchpad holds are read in parts, each band those that it sees."""
+    heads, length, width = 2, 8192, 128
+    tensor = f"!torch.vtensor<[1,{heads},{length},{width}],f16>"
+    (tmp_path / "attention.mlir").write_text(f"""
+func.func @main(%q: {tensor}, %k: {tensor}, %v: {tensor}) -> {tensor} {{
+  %none = torch.constant.none
+  %zero = torch.constant.float 0.0
+  %true = torch.constant.bool true
+  %false = torch.constant.bool false
+  %0 = torch.aten.scaled_dot_product_attention %q, %k, %v, %none, %zero, %true, %none, %false
+    : {tensor}, {tensor}, {tensor}, !torch.none, !torch.float, !torch.bool, !torch.none, !torch.bool -> {tensor}
+  return %0 : {tensor}
+}}""")
+    rng = np.random.default_rng(8192)
+    q, k, v = (round_to_dl16(rng.standard_normal((1, heads, length, width))).astype(np.float16) for _ in range(3))
+    np.savez(tmp_path / "in.npz", in0=q, in1=k, in2=v)
+    out, stats = tmp_path / "out.npz", tmp_path / "stats.json"
+    flags = ["--inputs", tmp_path / "in.npz", "--outputs", out, "--stats", stats]
+    done = finish(tool("spyre-run"), tmp_path / "attention.mlir", *flags)
+    assert done.code == 0, done.err
+    plan = json.loads(stats.read_text())["plans"][0]
+    assert plan["kind"] == "banded-carried"
+    assert plan["us"]["banded-carried"] < 0.6 * min(plan["us"][kind] for kind in ("tiled", "carried"))
+    got = np.load(out)["out0"].astype(np.float64)
+    # Rows of every band, among them its first and its last ones.
+    rows = np.unique(
+        np.concatenate([np.arange(0, length, 371), np.arange(0, length, 512), np.arange(511, length, 512)])
+    )
+    seen = np.arange(length)[None, :] <= rows[:, None]
+    for head in range(heads):
+        queries = q[0, head, rows].astype(np.float64) * width**-0.5
+        scores = np.where(seen, queries @ k[0, head].astype(np.float64).T, -np.inf)
+        e = np.exp(scores - scores.max(-1, keepdims=True))
+        check_error(got[0, head, rows], e / e.sum(-1, keepdims=True) @ v[0, head].astype(np.float64))

@@ -256,7 +256,10 @@ class Plan:
     def is_planned_otherwise(self):
         """Whether the compiler's own plan is of another form of the program than that whose L2 was dumped."""
         plans = json.loads((self.folder / "own.schedule.json").read_text())["functions"].values()
-        return any(plan.get("kind") in ("banded", "carried") or plan.get("layouts") == "searched" for plan in plans)
+        return any(
+            plan.get("kind") in ("banded", "carried", "banded-carried") or plan.get("layouts") == "searched"
+            for plan in plans
+        )
 
     def note(self, where, changes):
         self.outcome.changes += [f"{where}: {change}" for change in changes]

@@ -41,9 +41,9 @@ struct ProgramForm {
 std::optional<ProgramForm> makeCarriedForm(mlir::ModuleOp program);
 
 /// \p program (L1) without what masks hide that are known (spyre-skip-hidden), to be planned with
-/// tiles; nothing if there is none, or it is not worth it. \p must: two bands of rows even if they
-/// are not.
-std::optional<ProgramForm> makeBandedForm(mlir::ModuleOp program, bool must);
+/// tiles, of \p kind Banded or BandedCarried; nothing if there is none, or it is not worth it.
+/// \p must: two bands of rows even if they are not.
+std::optional<ProgramForm> makeBandedForm(mlir::ModuleOp program, PlanKind kind, bool must);
 
 /// Forms of \p program (L1), whose layouts \p assigned has (L2), in other layouts that move less;
 /// none if there are none. They take more time where cores can share less.

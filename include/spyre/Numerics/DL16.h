@@ -31,6 +31,8 @@ namespace spyre {
 inline constexpr double kDL16MaxFinite = 8573157376.0;
 /// 2^-31 (1 + 1/512), the smallest value above zero.
 inline constexpr double kDL16SmallestNormal = 0x1.008p-31;
+/// Up to here each integer is a number.
+inline constexpr int64_t kDL16MostCounted = 1024;
 inline constexpr uint16_t kDL16MaxFiniteCode = 0x7ffe;
 inline constexpr uint16_t kDL16InfinityCode = 0x7fff;
 inline constexpr uint16_t kDL16One = 31 << 9;

@@ -23,11 +23,12 @@ namespace spyre {
 namespace planning {
 
 enum class PlanKind : uint8_t {
-  Best,    ///< the choice is free
-  Untiled, ///< every operation at once
-  Tiled,   ///< operations tile by tile
-  Banded,  ///< in addition, what a known mask hides is not computed
-  Carried, ///< in addition, loops over rows of softmaxes carry their sums on, in f32
+  Best,          ///< the choice is free
+  Untiled,       ///< every operation at once
+  Tiled,         ///< operations tile by tile
+  Banded,        ///< in addition, what a known mask hides is not computed
+  Carried,       ///< tiled; in addition, loops over rows of softmaxes carry their sums on, in f32
+  BandedCarried, ///< both
 };
 
 /// The plans of a part of a program that were compared, and which was taken.
@@ -40,7 +41,8 @@ struct PlanTimes {
 } // namespace planning
 
 template <> struct EnumNames<planning::PlanKind> {
-  static constexpr std::string_view kNames[] = {"best", "untiled", "tiled", "banded", "carried"};
+  static constexpr std::string_view kNames[] = {"best",   "untiled", "tiled",
+                                                "banded", "carried", "banded-carried"};
 };
 
 } // namespace spyre

@@ -57,3 +57,21 @@ func.func @shared(%q: !t, %k: !t, %c: tensor<1x128xf16>) -> (!s, !t) {
   %2 = spyre.batchmatmul (d0 = 64, d1 = 64, d2 = 128) ins(%0[d0, d2], %1[d1, d2]) -> [d0, d1] : !t, !t -> !s
   return %2, %0 : !s, !t
 }
+
+// -----
+
+!q = tensor<1x8x64x128xf16>
+!k = tensor<1x8x128x64xf16>
+!s = tensor<1x8x64x64xf16>
+// Dims of one element are no dims of the space.
+// CHECK-LABEL: func.func @units
+// CHECK: %[[C:.*]] = spyre.sub
+// CHECK: %[[K:.*]] = spyre.mul (d0 = 1, d1 = 8, d2 = 128, d3 = 64) ins(%[[C]][d0, d1, d2, d3], %{{.*}}[])
+// CHECK: spyre.batchmatmul (d0 = 8, d1 = 64, d2 = 64, d3 = 128) ins(%arg0[0, d0, d1, d3], %[[K]][0, d0, d3, d2])
+func.func @units(%q: !q, %k: !q, %c: tensor<1x8x1x128xf16>) -> !s {
+  %0 = spyre.sub (d0 = 8, d1 = 64, d2 = 128) ins(%k[0, d0, d1, d2], %c[0, d0, 0, d2]) -> [0, d0, d2, d1] : !q, tensor<1x8x1x128xf16> -> !k
+  %n = spyre.constant dense<8.837890e-02> : tensor<f16> {spyre.value = 0.0883 : f64} : tensor<f16>
+  %1 = spyre.mul (d0 = 8, d1 = 64, d2 = 128) ins(%q[0, d0, d1, d2], %n[]) -> [0, d0, d1, d2] : !q, tensor<f16> -> !q
+  %2 = spyre.batchmatmul (d0 = 8, d1 = 64, d2 = 64, d3 = 128) ins(%1[0, d0, d1, d3], %0[0, d0, d3, d2]) -> [0, d0, d1, d2] : !q, !k -> !s
+  return %2 : !s
+}

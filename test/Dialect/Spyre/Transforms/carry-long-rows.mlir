@@ -7,8 +7,8 @@ module attributes {spyre.device = "mock32"} {
 // A mean: its parts are scaled alike and added up.
 // CHECK-LABEL: func.func @mean
 // CHECK-SAME: %[[ZERO:arg[0-9]+]]: {{[^%]*}}spyre.value = 0.0
-// CHECK: spyre.identity (d0 = 8) ins(%[[ZERO]][]) outs(%[[SUM:.*]][d0, 0]) :
 // CHECK: spyre.mean {{.*}} outs(%[[PART:.*]][d0, 0]) {{.*}}spyre.carried = 0 : i64
+// CHECK-NEXT: spyre.identity (d0 = 8) ins(%[[ZERO]][]) outs(%[[SUM:.*]][d0, 0]) :
 // CHECK-NEXT: spyre.add (d0 = 8) ins(%[[SUM]][d0, 0], %[[PART]][d0, 0]) outs(%[[SUM]][d0, 0]) {spyre.carried = 0 : i64}
 // CHECK-NEXT: spyre.sub (d0 = 8, d1 = 4096) ins(%arg0[d0, d1], %[[SUM]][d0, 0])
 func.func @mean(%x: !x, %y: !x) {
@@ -20,7 +20,7 @@ func.func @mean(%x: !x, %y: !x) {
 // What is the program's result is written once all parts are known.
 // CHECK-LABEL: func.func @largest
 // CHECK: spyre.max {{.*}} {spyre.carried = 0 : i64}
-// CHECK-NEXT: spyre.maximum (d0 = 8) ins(%[[ALL:.*]][d0, 0], %{{.*}}[d0, 0]) outs(%[[ALL]][d0, 0]) {spyre.carried = 0 : i64}
+// CHECK: spyre.maximum (d0 = 8) ins(%[[ALL:.*]][d0, 0], %{{.*}}[d0, 0]) outs(%[[ALL]][d0, 0]) {spyre.carried = 0 : i64}
 // CHECK-NEXT: spyre.identity (d0 = 8) ins(%[[ALL]][d0, 0]) outs(%arg1[d0, 0]) :
 func.func @largest(%x: !x, %y: !r) {
   spyre.max (d0 = 8, d1 = 4096) ins(%x[d0, d1]) outs(%y[d0, 0]) : !x -> !r

@@ -12,20 +12,20 @@
 // Attention whose scores are scaled after the largest is taken off; the product's sum is carried once it is f32.
 // CHECK-LABEL: func.func @attention
 // CHECK-SAME: %[[LOW:arg[0-9]+]]: {{[^%]*}}spyre.value = -3.40{{[^%]*}}%[[ZERO:arg[0-9]+]]: {{[^%]*}}spyre.value = 0.0
-// CHECK: spyre.identity (d0 = 64) ins(%[[LOW]][]) outs(%[[OLD:.*]][d0, 0]) :
-// CHECK: spyre.identity (d0 = 64) ins(%[[ZERO]][]) outs(%[[L:.*]][d0, 0]) :
-// CHECK: spyre.identity (d0 = 64, d1 = 64) ins(%[[ZERO]][]) outs(%[[O:.*]][d0, d1]) :
 // CHECK: spyre.max {{.*}} outs(%[[PART:.*]][d0, 0]) {spyre.carried = 0 : i64}
+// CHECK-NEXT: spyre.identity (d0 = 64) ins(%[[LOW]][]) outs(%[[OLD:.*]][d0, 0]) :
 // CHECK-NEXT: spyre.maximum (d0 = 64) ins(%[[OLD]][d0, 0], %[[PART]][d0, 0]) outs(%[[NEW:.*]][d0, 0]) {spyre.carried = 0 : i64}
 // CHECK: spyre.sub (d0 = 64) ins(%[[OLD]][d0, 0], %[[NEW]][d0, 0]) outs(%[[LESS:.*]][d0, 0])
 // CHECK: spyre.mul (d0 = 64) ins(%[[LESS]][d0, 0], %arg3[]) outs(%[[SCALED:.*]][d0, 0])
 // CHECK: spyre.exp (d0 = 64) ins(%[[SCALED]][d0, 0]) outs(%[[CHANGE:.*]][d0, 0])
 // CHECK-NEXT: spyre.identity (d0 = 64) ins(%[[NEW]][d0, 0]) outs(%[[OLD]][d0, 0])
 // CHECK: spyre.sum {{.*}} outs(%[[SUM:.*]][d0, 0])
+// CHECK-NEXT: spyre.identity (d0 = 64) ins(%[[ZERO]][]) outs(%[[L:.*]][d0, 0]) :
 // CHECK-NEXT: spyre.mul (d0 = 64) ins(%[[L]][d0, 0], %[[CHANGE]][d0, 0]) outs(%[[L]][d0, 0])
 // CHECK-NEXT: spyre.add (d0 = 64) ins(%[[L]][d0, 0], %[[SUM]][d0, 0]) outs(%[[L]][d0, 0])
 // CHECK: spyre.batchmatmul {{.*}} {spyre.carried = 0 : i64}
 // CHECK: spyre.dl16tofp32 {{.*}} outs(%[[PRODUCT:.*]][d0, d1])
+// CHECK-NEXT: spyre.identity (d0 = 64, d1 = 64) ins(%[[ZERO]][]) outs(%[[O:.*]][d0, d1]) :
 // CHECK-NEXT: spyre.mul (d0 = 64, d1 = 64) ins(%[[O]][d0, d1], %[[CHANGE]][d0, 0]) outs(%[[O]][d0, d1])
 // CHECK-NEXT: spyre.add (d0 = 64, d1 = 64) ins(%[[O]][d0, d1], %[[PRODUCT]][d0, d1]) outs(%[[O]][d0, d1])
 // CHECK: spyre.realdiv {{.*}} ins(%[[O]][d0, d1], %[[L]][d0, 0])
@@ -158,9 +158,10 @@ func.func @unbounded(%s: !s, %a: !r, %b: !r, %c: !r) {
 // CHECK-LABEL: func.func @products
 // CHECK: spyre.batchmatmul
 // CHECK-NOT: spyre.carried
-// CHECK: spyre.identity (d0 = 64, d1 = 128) ins(%arg{{[0-9]+}}[]) outs(%[[SUM:.*]][d0, d1])
-// CHECK-NEXT: spyre.batchmatmul {{.*}} outs(%[[PART:.*]][d0, d1]) {spyre.carried = 0 : i64}
+// CHECK: spyre.relufwd
+// CHECK: spyre.batchmatmul {{.*}} outs(%[[PART:.*]][d0, d1]) {spyre.carried = 0 : i64}
 // CHECK-NEXT: spyre.dl16tofp32 {{.*}} ins(%[[PART]][d0, d1]) outs(%[[WIDE:.*]][d0, d1]) {spyre.carried = 0 : i64}
+// CHECK-NEXT: spyre.identity (d0 = 64, d1 = 128) ins(%arg{{[0-9]+}}[]) outs(%[[SUM:.*]][d0, d1])
 // CHECK-NEXT: spyre.add {{.*}} ins(%[[SUM]][d0, d1], %[[WIDE]][d0, d1]) outs(%[[SUM]][d0, d1]) {spyre.carried = 0 : i64}
 // CHECK-NEXT: spyre.fp32todl16 {{.*}} ins(%[[SUM]][d0, d1]) outs(%[[OUT:.*]][d0, d1]) :
 func.func @products(%x: !x, %a: !a, %c: !c, %o: !x) {

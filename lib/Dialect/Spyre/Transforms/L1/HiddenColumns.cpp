@@ -167,6 +167,16 @@ SmallVector<ColumnPart> VisibleColumns::getParts(int64_t first, int64_t last,
   return parts;
 }
 
+SmallVector<ColumnRange> VisibleColumns::getShown(int64_t first, int64_t last) const {
+  SmallVector<ColumnRange> shown;
+  for (const Row &row : ArrayRef(rows).slice(first, last - first)) {
+    if (row.visible.size() > 0 && row.clear.end != row.visible.end)
+      return {};
+    shown.push_back(row.visible.size() > 0 ? row.visible : ColumnRange());
+  }
+  return shown;
+}
+
 ElementsAttr mlir::spyre::cutMask(ElementsAttr mask, unsigned rowAxis, ColumnRange rows,
                                   unsigned columnAxis, ColumnRange columns) {
   ArrayRef<int64_t> whole = mask.getShapedType().getShape();

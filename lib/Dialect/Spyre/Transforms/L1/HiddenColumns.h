@@ -52,6 +52,9 @@ public:
   /// whole multiples of \p granularity, at least one: in at most three parts, of which one is
   /// clear if there is such.
   SmallVector<ColumnPart> getParts(int64_t first, int64_t last, int64_t granularity) const;
+  /// The columns that each of rows \p first .. \p last - 1 sees, if those are all that lie between
+  /// two of them, and nothing is done to them; else none.
+  SmallVector<ColumnRange> getShown(int64_t first, int64_t last) const;
 
 private:
   struct Row {

@@ -29,6 +29,23 @@ using ::spyre::OpFunc;
 
 static bool isF16(Value value) { return getTensorType(value).getElementType().isF16(); }
 
+/// The coordinate of \p op's result that each of its dims is, if it writes each element once, at
+/// the place of its dims: coordinates without a dim have one element.
+static std::optional<SmallVector<unsigned>> getCoordinates(DeviceOpInterface op) {
+  ArrayRef<int64_t> shape = getTensorType(op.getResultTensor()).getShape(),
+                    extents = op.getExtents();
+  SmallVector<unsigned> coordinates(extents.size(), shape.size());
+  for (auto [r, expr] : llvm::enumerate(op.getOutputMap().getResults())) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim && (expr != 0 || shape[r] != 1))
+      return std::nullopt;
+    if (dim && (extents[dim.getPosition()] != shape[r] ||
+                std::exchange(coordinates[dim.getPosition()], r) != shape.size()))
+      return std::nullopt;
+  }
+  return llvm::is_contained(coordinates, shape.size()) ? std::nullopt : std::optional(coordinates);
+}
+
 /// The operation that scales all of an argument for \p product alone, which reads the result as
 /// its input \p index; null if there is none.
 static DeviceOpInterface getScaling(DeviceOpInterface product, unsigned index) {
@@ -39,12 +56,8 @@ static DeviceOpInterface getScaling(DeviceOpInterface product, unsigned index) {
       !getScalarConstant(scaling.getInputs()[1]))
     return nullptr;
   Value argument = scaling.getInputs()[0];
-  // Written once each, at the place of the dims.
-  const bool isWhole =
-      scaling.getOutputMap().isPermutation() &&
-      llvm::equal(getTensorType(scaled).getShape(),
-                  applyPermutationMap(scaling.getOutputMap(), scaling.getExtents()));
-  return isa<BlockArgument>(argument) && isF16(argument) && isWhole ? scaling : nullptr;
+  return isa<BlockArgument>(argument) && isF16(argument) && getCoordinates(scaling) ? scaling
+                                                                                    : nullptr;
 }
 
 /// True if \p value is computed by an elementwise operation for \p product alone.
@@ -79,9 +92,11 @@ static bool moveScaling(DeviceOpInterface product, unsigned index) {
   builder.setInsertionPointAfterValue(other);
   Value result = buildDeviceOp(builder, scaling->getLoc(), scaled).getResultTensor();
 
-  AffineMap argument = scaling.getInputMap(0)
-                           .compose(inversePermutation(scaling.getOutputMap()))
-                           .compose(product.getInputMap(index));
+  SmallVector<AffineExpr> dims;
+  for (unsigned coordinate : *getCoordinates(scaling))
+    dims.push_back(product.getInputMap(index).getResult(coordinate));
+  AffineMap argument = scaling.getInputMap(0).replaceDimsAndSymbols(
+      dims, {}, product.getInputMap(index).getNumDims(), 0);
   DeviceOpSpec spec = DeviceOpSpec::of(product)
                           .withOperand(index, scaling.getInputs()[0], argument)
                           .withOperand(1 - index, result);

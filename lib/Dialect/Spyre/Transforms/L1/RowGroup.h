@@ -24,6 +24,9 @@
 
 namespace mlir::spyre {
 
+/// The columns that each row sees, from the first of them on, and the truth values that say so.
+using ShownValues = SmallVector<std::pair<SmallVector<int64_t>, Value>>;
+
 class RowGroup {
 public:
   /// An operation of the group: which of its dims are rows and columns.
@@ -62,12 +65,22 @@ public:
   /// Results that operations beside the group read.
   SmallVector<Value> getOutputs() const;
 
-  /// A part of the mask, of the columns of a part: the rows' coordinates begin at 0, too.
-  using CutMask = llvm::function_ref<Value(ColumnRange)>;
+  /// What is done for the rows of a band.
+  struct BandForm {
+    /// Each band stands by itself: rows of factors are loaded once for all parts, and what says
+    /// which columns are shown is made anew. Else bands have that in common where it is the same.
+    bool isAlone = false;
+    /// The columns that each row sees, where that is all there is to say; else none.
+    ArrayRef<ColumnRange> shown;
+    /// The part of the mask of some columns: the coordinates of both begin at 0.
+    llvm::function_ref<Value(ColumnRange)> cut;
+    /// What bands before have made; in and out.
+    ShownValues &known;
+  };
   /// The part of the group for \p rows x \p parts, before \p builder; what is reduced over columns
-  /// is put together from all parts. \p cutMask: null for the mask as it is. \p outputs: what parts
-  /// before have written, null at first; each becomes what this one has written in addition.
-  void build(OpBuilder &builder, ColumnRange rows, ArrayRef<ColumnPart> parts, CutMask cutMask,
+  /// is put together from all parts. \p outputs: what parts before have written, null at first;
+  /// each becomes what this one has written in addition.
+  void build(OpBuilder &builder, ColumnRange rows, ArrayRef<ColumnPart> parts, const BandForm &form,
              llvm::MapVector<Value, Value> &outputs) const;
 
 private:

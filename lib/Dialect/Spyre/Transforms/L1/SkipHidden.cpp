@@ -29,7 +29,9 @@ using namespace mlir;
 using namespace mlir::spyre;
 
 /// Twice as many bands as these hide little more, and are so many more operations to plan.
-static constexpr int64_t kMostBands = 4;
+static constexpr int64_t kMostBands = 8;
+/// Twice as many bands have to leave out so much of what is left.
+static constexpr double kWorthTwice = 0.08;
 /// Leaving out less is not worth the operations: of all scores.
 static constexpr double kWorthwhile = 0.1;
 
@@ -40,6 +42,7 @@ namespace {
 struct Band {
   ColumnRange rows;
   SmallVector<ColumnPart> parts;
+  SmallVector<ColumnRange> shown; ///< RowGroup::BandForm
 
   int64_t countColumns() const { return parts.back().columns.end - parts.front().columns.begin; }
 };
@@ -96,7 +99,8 @@ static SmallVector<Band> makeBands(const VisibleColumns &visible, int64_t numBan
     size = llvm::alignTo(size, granularity);
   for (int64_t first = 0; first < numRows; first += size) {
     ColumnRange rows{first, std::min(numRows, first + size)};
-    bands.push_back({rows, visible.getParts(rows.begin, rows.end, granularity)});
+    bands.push_back({rows, visible.getParts(rows.begin, rows.end, granularity),
+                     visible.getShown(rows.begin, rows.end)});
   }
   return bands;
 }
@@ -110,9 +114,9 @@ static double getHiddenShare(const VisibleColumns &visible, ArrayRef<Band> bands
 }
 
 /// The bands that leave most out; none if that is not worthwhile. \p wanted: so many, if they leave
-/// out anything.
+/// out anything. \p inParts: also of heads whose keys do not stay in a scratchpad.
 static SmallVector<Band> chooseBands(const RowGroup &group, const VisibleColumns &visible,
-                                     const ::spyre::Device &device, int64_t wanted) {
+                                     const ::spyre::Device &device, int64_t wanted, bool inParts) {
   const ::spyre::DeviceRates &rates = device.getRates();
   const int64_t granularity = ::spyre::getElementsPerStick(::spyre::DataFormat::SEN169_FP16);
   if (wanted > 0) {
@@ -122,21 +126,22 @@ static SmallVector<Band> chooseBands(const RowGroup &group, const VisibleColumns
   // What stays in the scratchpad for all bands of a head is read once. What does not is read by
   // loops over its parts, each time again for each band.
   const GroupCost cost = getCost(group);
-  if (!cost.hasProducts || cost.headBytes * kShareOfLX > double(device.getUsableLXInBytes()))
+  if (!cost.hasProducts ||
+      (!inParts && cost.headBytes * kShareOfLX > double(device.getUsableLXInBytes())))
     return {};
   // So many cores as one transfer serves share a band, each with rows that fill its array.
   const auto leastRows = int64_t(double(device.getArrayRows()) * rates.passesToFillArray *
                                  double(device.getMulticastReaders()));
   SmallVector<Band> best;
-  double most = kWorthwhile;
+  double shown = (1 - kWorthwhile) / (1 - kWorthTwice);
   for (int64_t numBands = 1; numBands <= kMostBands; numBands *= 2) {
     if (numBands > 1 && visible.getNumRows() / numBands < leastRows)
       break;
     SmallVector<Band> bands = makeBands(visible, numBands, granularity);
-    const double share = getHiddenShare(visible, bands);
-    if (share <= most)
+    const double shownNow = 1 - getHiddenShare(visible, bands);
+    if (shownNow > shown * (1 - kWorthTwice))
       continue;
-    most = share;
+    shown = shownNow;
     best = std::move(bands);
   }
   return best;
@@ -170,7 +175,7 @@ static bool visitMaskings(DeviceOpInterface op, unsigned i,
 
 /// Replaces \p group by its parts for \p bands.
 static void makeBands(const RowGroup &group, const Masking &masking, ArrayRef<Band> bands,
-                      DenseMap<Attribute, Value> &cuts) {
+                      bool isAlone, DenseMap<Attribute, Value> &cuts) {
   Operation *last = group.getMembers().back().first;
   OpBuilder builder(last->getContext());
   builder.setInsertionPointAfter(last);
@@ -179,6 +184,7 @@ static void makeBands(const RowGroup &group, const Masking &masking, ArrayRef<Ba
     outputs[output] = Value();
   auto constant =
       DeviceOpInterface(masking.op).getInputs()[masking.input].getDefiningOp<ConstantOp>();
+  ShownValues known;
   for (const Band &band : bands) {
     // Diagonal parts are all alike: one array.
     auto cut = [&](ColumnRange columns) -> Value {
@@ -192,7 +198,7 @@ static void makeBands(const RowGroup &group, const Masking &masking, ArrayRef<Ba
       }
       return known;
     };
-    group.build(builder, band.rows, band.parts, cut, outputs);
+    group.build(builder, band.rows, band.parts, {isAlone, band.shown, cut, known}, outputs);
   }
   for (auto [old, made] : outputs)
     old.replaceUsesWithIf(made, [&](OpOperand &use) { return !group.contains(use.getOwner()); });
@@ -225,12 +231,12 @@ void SkipHiddenPass::runOnOperation() {
         RowGroup::of(masking.op, masking.input, masking.row, masking.column, masking.hiddenBy);
     if (!group)
       return false;
-    SmallVector<Band> found = chooseBands(*group, masking.visible, *device, bands);
+    SmallVector<Band> found = chooseBands(*group, masking.visible, *device, bands, inParts);
     if (found.empty())
       return false;
     for (const auto &[member, dims] : group->getMembers())
       gone.insert(member);
-    makeBands(*group, masking, found, cuts);
+    makeBands(*group, masking, found, inParts, cuts);
     return true;
   };
   for (DeviceOpInterface op : ops)

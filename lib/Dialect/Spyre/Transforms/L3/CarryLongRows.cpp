@@ -41,7 +41,7 @@ bool mlir::spyre::carryLongRow(func::FuncOp func, DeviceOpInterface op, int64_t 
   op->replaceUsesOfWith(result, part);
   carrier.mark(op);
   carrier.builder.setInsertionPointAfter(op);
-  carrier.combine(space, loc, op.getInfo(), whole, part, op);
+  carrier.combine(space, loc, op.getInfo(), whole, part);
   if (auto alloc = result.getDefiningOp<AllocOp>(); alloc && !alloc.getPlacementAttr())
     result.replaceAllUsesWith(whole);
   else

@@ -109,7 +109,7 @@ bool mlir::spyre::carryProduct(func::FuncOp func, DeviceOpInterface product, int
   carrier.mark(product);
   carrier.builder.setInsertionPointAfter(product);
   carrier.mark(carrier.buildOn(space, loc, OpFunc::Dl16tofp32, {part}, {AffineMap()}, widePart));
-  carrier.combine(space, loc, product.getInfo(), sum, widePart, product);
+  carrier.combine(space, loc, product.getInfo(), sum, widePart);
   carrier.buildOn(space, loc, OpFunc::Fp32todl16, {sum}, {AffineMap()}, result);
   return true;
 }

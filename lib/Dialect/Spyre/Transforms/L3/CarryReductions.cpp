@@ -126,10 +126,10 @@ void ReductionCarrier::buildLargest() {
   builder.setInsertionPoint(largest);
   oldLargest = allocLike(now, loc);
   Value part = allocLike(now, loc);
-  // Finite: from an infinity no distance is a number.
-  fill(rowSpace, oldLargest, std::numeric_limits<float>::lowest(), rows.begin);
   largest->replaceUsesOfWith(now, part);
   builder.setInsertionPointAfter(largest);
+  // Finite: from an infinity no distance is a number.
+  fill(rowSpace, loc, oldLargest, std::numeric_limits<float>::lowest());
   firstUpdate =
       buildOn(rowSpace, loc, OpFunc::Maximum, {oldLargest, part}, {AffineMap(), AffineMap()}, now);
   mark(cast<DeviceOpInterface>(firstUpdate));
@@ -181,13 +181,15 @@ void ReductionCarrier::buildSum(const Sum &sum) {
   Value part = allocLike(sum.buffer, loc);
   writer->replaceUsesOfWith(sum.buffer, part);
   builder.setInsertionPointAfter(writer);
+  DeviceOpInterface reduction = sum.reduction;
+  const ::spyre::OpFuncInfo &info = reduction.getInfo();
+  fill(sum.space, loc, sum.buffer, *info.neutral);
   // The change, at the row of each point.
   if (sum.atRow)
     mark(buildOn(sum.space, loc, OpFunc::Mul,
                  {sum.buffer, changes.at(sum.state.chain.back().first)}, {AffineMap(), sum.atRow},
                  sum.buffer));
-  DeviceOpInterface reduction = sum.reduction;
-  combine(sum.space, loc, reduction.getInfo(), sum.buffer, part, rows.begin);
+  update(sum.space, loc, info, sum.buffer, part);
 }
 
 Value ReductionCarrier::getRecomputed(Value value, DeviceOpInterface before) {
@@ -197,7 +199,7 @@ Value ReductionCarrier::getRecomputed(Value value, DeviceOpInterface before) {
       builder.setInsertionPointAfter(firstUpdate);
       exactLargest = allocLike(newLargest, largest->getLoc());
       combine(rowSpace, largest->getLoc(), largest.getInfo(), exactLargest,
-              largest.getDestination(), rows.begin);
+              largest.getDestination());
     }
     return exactLargest;
   }

@@ -59,19 +59,21 @@ DeviceOpInterface PartCarrier::buildOn(const Space &space, Location loc, OpFunc 
   return buildDeviceOp(builder, loc, spec);
 }
 
-void PartCarrier::fill(const Space &space, Value buffer, double value, Operation *first) {
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPoint(first);
-  buffer.getDefiningOp()->moveBefore(first);
-  Location loc = first->getLoc();
+void PartCarrier::fill(const Space &space, Location loc, Value buffer, double value) {
   buildOn(space, loc, OpFunc::Identity, {getConstant(value, getElementType(buffer), loc)},
           {AffineMap::get(space.extents.size(), 0, builder.getContext())}, buffer);
 }
 
 void PartCarrier::combine(const Space &space, Location loc, const ::spyre::OpFuncInfo &reduction,
-                          Value whole, Value part, Operation *first) {
-  assert(reduction.combiner != Combiner::None && reduction.neutral && "no reduction");
-  fill(space, whole, *reduction.neutral, first);
+                          Value whole, Value part) {
+  assert(reduction.neutral && "no reduction");
+  fill(space, loc, whole, *reduction.neutral);
+  update(space, loc, reduction, whole, part);
+}
+
+void PartCarrier::update(const Space &space, Location loc, const ::spyre::OpFuncInfo &reduction,
+                         Value whole, Value part) {
+  assert(reduction.combiner != Combiner::None && "no reduction");
   const OpFunc opFunc = reduction.combiner == Combiner::Add       ? OpFunc::Add
                         : reduction.combiner == Combiner::Maximum ? OpFunc::Maximum
                                                                   : OpFunc::Minimum;

@@ -38,11 +38,15 @@ public:
   DeviceOpInterface buildOn(const Space &space, Location loc, ::spyre::OpFunc opFunc,
                             ArrayRef<Value> inputs, ArrayRef<AffineMap> maps, Value output,
                             ArrayRef<NamedAttribute> constants = {});
-  /// Writes \p value to all of \p buffer, which moves there, before \p first.
-  void fill(const Space &space, Value buffer, double value, Operation *first);
-  /// Fills \p whole before \p first, and combines it with \p part, of \p reduction, here.
+  /// Writes \p value to all of \p buffer. As the other operations of its kind here: just before
+  /// what needs it, as runs of neighbouring operations are tiled that have dims in common.
+  void fill(const Space &space, Location loc, Value buffer, double value);
+  /// Combines \p whole, which is filled first, with \p part, of \p reduction.
   void combine(const Space &space, Location loc, const ::spyre::OpFuncInfo &reduction, Value whole,
-               Value part, Operation *first);
+               Value part);
+  /// The same without filling it.
+  void update(const Space &space, Location loc, const ::spyre::OpFuncInfo &reduction, Value whole,
+              Value part);
 
   OpBuilder builder;
 

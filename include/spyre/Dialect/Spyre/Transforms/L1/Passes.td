@@ -338,6 +338,8 @@ def SpyreSkipHidden : Pass<"spyre-skip-hidden", "::mlir::func::FuncOp"> {
   let options = [
     Option<"bands", "bands", "int64_t", /*default=*/"0",
            "Bands of each mask; 0: as many as are worth it">,
+    Option<"inParts", "in-parts", "bool", /*default=*/"false",
+           "Also rows whose columns no scratchpad holds, to be read in parts">,
   ];
 }
 
