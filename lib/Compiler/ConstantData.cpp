@@ -50,6 +50,11 @@ std::optional<npz::Array> toArray(ElementsAttr data) {
   array.shape.assign(type.getShape().begin(), type.getShape().end());
   auto width = static_cast<size_t>(npz::getWidthInBytes(array.type));
   auto count = static_cast<size_t>(type.getNumElements());
+  if (auto runs = dyn_cast<mlir::spyre::RunsAttr>(data)) {
+    SmallVector<char> bytes = runs.getBytes();
+    array.data.assign(bytes.begin(), bytes.end());
+    return array;
+  }
   if (ArrayRef<char> bytes = mlir::spyre::getElementBytes(data); bytes.size() == count * width) {
     array.data.assign(bytes.begin(), bytes.end());
     return array;

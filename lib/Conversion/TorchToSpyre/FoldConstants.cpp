@@ -17,6 +17,7 @@
 #include "spyre/Dialect/Torch/IR/TorchEffects.h"
 #include "spyre/Dialect/Torch/IR/TorchOps.h"
 #include "spyre/Host/Evaluate.h"
+#include "spyre/Host/Runs.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -37,8 +38,11 @@ using ::spyre::HostType;
 static constexpr int64_t kMaxLiteralElements = 65536;
 /// What is made of the program's own literals is computed up to here.
 static constexpr int64_t kMaxAsideElements = 64;
-/// Results up to here are made: masks of 4,096 rows and columns.
+/// Results up to here are made: masks of 4,096 rows and columns; as runs, of 8,192.
 static constexpr int64_t kMaxElements = int64_t(1) << 24;
+static constexpr int64_t kMaxInRuns = int64_t(1) << 26;
+/// Larger ones are made as runs, if they can be.
+static constexpr int64_t kFewElements = 4096;
 
 //===----------------------------------------------------------------------===//
 // Arrays and attributes
@@ -124,6 +128,29 @@ static DenseElementsAttr toAttribute(const host::Array &array, RankedTensorType 
   return DenseElementsAttr::getFromRawBuffer(type, bytes);
 }
 
+/// \p runs as elements of \p type; null if they are no floats or truth values of one number each.
+static ElementsAttr toAttribute(const host::RunArray &runs, RankedTensorType type) {
+  Type element = type.getElementType();
+  auto real = dyn_cast<FloatType>(element);
+  if (!runs.isConstantInRuns() || getHostType(element) != runs.dtype ||
+      (!real && !element.isInteger(1)))
+    return {};
+  SmallVector<int64_t> counts, ends;
+  SmallVector<uint64_t> codes;
+  for (int64_t row = 0; row < runs.getNumRows(); ++row) {
+    counts.push_back(std::ssize(runs.getRow(row)));
+    for (const host::Run &run : runs.getRow(row)) {
+      ends.push_back(run.end);
+      APFloat number(run.value);
+      bool losesInfo;
+      if (real)
+        number.convert(real.getFloatSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
+      codes.push_back(real ? number.bitcastToAPInt().getZExtValue() : run.value != 0);
+    }
+  }
+  return RunsAttr::getElements(type, counts, ends, codes);
+}
+
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
@@ -166,6 +193,8 @@ public:
 private:
   /// Null if it is not known.
   std::shared_ptr<const host::Array> getArray(Value value);
+  /// What \p op gives, if it is large, and known run by run.
+  std::optional<host::RunArray> computeRuns(Operation *op);
   host::Argument getArgument(Value value);
   void fold(Operation *op);
   void foldNumber(Operation *op);
@@ -175,6 +204,7 @@ private:
   func::FuncOp func;
   OpBuilder builder;
   llvm::DenseMap<Value, std::shared_ptr<const host::Array>> arrays;
+  llvm::DenseMap<Value, std::shared_ptr<const host::RunArray>> runs;
   llvm::DenseSet<Value> made; ///< results of folded operations
   SmallVector<Operation *> folded;
 };
@@ -192,7 +222,11 @@ std::shared_ptr<const host::Array> ConstantFolder::getArray(Value value) {
   if (auto known = arrays.find(value); known != arrays.end())
     return known->second;
   std::optional<host::Array> array;
-  if (ElementsAttr literal = torch_reader::getTensorLiteral(value))
+  if (auto known = runs.find(value); known != runs.end()) {
+    RankedTensorType type = torch_lowering::convertTensorType(value.getType());
+    if (type.getNumElements() <= kMaxElements)
+      array = host::expand(*known->second);
+  } else if (ElementsAttr literal = torch_reader::getTensorLiteral(value))
     if (RankedTensorType type = torch_lowering::convertTensorType(value.getType());
         type && type.hasStaticShape())
       array = toArray(literal, torch_reader::getTensorElementType(value.getType()), type);
@@ -290,6 +324,28 @@ void ConstantFolder::foldNumber(Operation *op) {
   replaceWithConstant(op, kind, value);
 }
 
+std::optional<host::RunArray> ConstantFolder::computeRuns(Operation *op) {
+  StringRef name = torch_reader::getOperatorName(op);
+  RankedTensorType type = torch_lowering::convertTensorType(op->getResult(0).getType());
+  std::optional<HostType> dtype =
+      getComputedType(torch_reader::getTensorElementType(op->getResult(0).getType()));
+  if (torch_reader::hasEffect(op) || !type || !dtype || !type.hasStaticShape() ||
+      type.getNumElements() <= kFewElements || type.getNumElements() > kMaxInRuns)
+    return std::nullopt;
+  std::vector<host::RunOperand> operands;
+  for (Value operand : op->getOperands()) {
+    if (auto known = runs.find(operand); known != runs.end())
+      operands.push_back({known->second.get(), {}});
+    else
+      operands.push_back({nullptr, getArgument(operand)});
+    if (!operands.back().runs && operands.back().argument.isUnknown() &&
+        !(operands.size() == 1 && readsTypeOnly(name)))
+      return std::nullopt;
+  }
+  return host::evaluateRuns({name.data(), name.size()}, operands, *dtype,
+                            std::vector<int64_t>(type.getShape().begin(), type.getShape().end()));
+}
+
 std::optional<host::Array> ConstantFolder::compute(Operation *op) {
   StringRef name = torch_reader::getOperatorName(op);
   if (torch_reader::hasEffect(op))
@@ -338,10 +394,14 @@ void ConstantFolder::fold(Operation *op) {
     if (!type || !type.hasStaticShape() || type.getNumElements() > kMaxAsideElements)
       return;
   }
-  std::optional<host::Array> array = compute(op);
-  if (!array)
-    return;
-  arrays[op->getResult(0)] = std::make_shared<const host::Array>(std::move(*array));
+  if (std::optional<host::RunArray> found = computeRuns(op)) {
+    runs[op->getResult(0)] = std::make_shared<const host::RunArray>(std::move(*found));
+  } else {
+    std::optional<host::Array> array = compute(op);
+    if (!array)
+      return;
+    arrays[op->getResult(0)] = std::make_shared<const host::Array>(std::move(*array));
+  }
   if (isAside)
     return;
   made.insert(op->getResult(0));
@@ -362,9 +422,19 @@ void ConstantFolder::run() {
     if (isNumberEverywhere(name) || repeatsElements(name))
       continue;
     RankedTensorType type = torch_lowering::convertTensorType(op->getResult(0).getType());
+    ElementsAttr elements;
+    if (auto known = runs.find(op->getResult(0)); known != runs.end())
+      elements = toAttribute(*known->second, type);
+    if (!elements) {
+      // What is too large is computed where it is used.
+      std::shared_ptr<const host::Array> array = getArray(op->getResult(0));
+      if (!array)
+        continue;
+      elements = toAttribute(*array, type);
+    }
     builder.setInsertionPoint(op);
     OperationState state(op->getLoc(), "torch.vtensor.literal");
-    state.addAttribute("value", toAttribute(*arrays[op->getResult(0)], type));
+    state.addAttribute("value", elements);
     state.addTypes(op->getResultTypes());
     op->getResult(0).replaceAllUsesWith(builder.create(state)->getResult(0));
     op->erase();

@@ -115,12 +115,24 @@ static LogicalResult lowerMatrixTranspose(Lowering &l) {
 
 Value torch_lowering::buildTriangleMask(Lowering &l, int64_t rows, int64_t columns,
                                         int64_t diagonal, bool isUpper) {
-  SmallVector<bool> kept;
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t column = 0; column < columns; ++column)
-      kept.push_back(isUpper ? column - row >= diagonal : column - row <= diagonal);
   auto type = RankedTensorType::get({rows, columns}, l.b.getI1Type());
-  return ConstantOp::create(l.b, l.loc, type, DenseElementsAttr::get(type, ArrayRef<bool>(kept)));
+  if (type.getNumElements() == 0)
+    return ConstantOp::create(l.b, l.loc, type, DenseElementsAttr::get(type, ArrayRef<bool>()));
+  SmallVector<int64_t> counts, ends;
+  SmallVector<uint64_t> codes;
+  for (int64_t row = 0; row < rows; ++row) {
+    // Kept up to before there, or from there on.
+    const int64_t edge = std::clamp<int64_t>(row + diagonal + (isUpper ? 0 : 1), 0, columns);
+    counts.push_back(0);
+    for (auto [end, kept] : {std::pair(edge, !isUpper), std::pair(columns, isUpper)}) {
+      if (end == (counts.back() == 0 ? 0 : ends.back()))
+        continue;
+      ends.push_back(end);
+      codes.push_back(kept);
+      ++counts.back();
+    }
+  }
+  return ConstantOp::create(l.b, l.loc, type, RunsAttr::getElements(type, counts, ends, codes));
 }
 
 /// Zeros on the other side of a diagonal.

@@ -213,6 +213,8 @@ static LogicalResult lowerLiteral(Lowering &l) {
     typed = dense.reshape(type);
   } else if (auto resource = dyn_cast<DenseResourceElementsAttr>(value)) {
     typed = DenseResourceElementsAttr::get(type, resource.getRawHandle());
+  } else if (isa<RunsAttr>(value)) {
+    typed = value;
   } else {
     return l.refuse("its value is neither dense nor a resource");
   }

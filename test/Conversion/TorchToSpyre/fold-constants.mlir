@@ -84,3 +84,28 @@ func.func @complex_number(%arg0: !torch.vtensor<[2],complex<f32>>) -> !torch.vte
   %1 = torch.aten.mul.Scalar %arg0, %0 : !torch.vtensor<[2],complex<f32>>, !torch.number -> !torch.vtensor<[2],complex<f32>>
   return %1 : !torch.vtensor<[2],complex<f32>>
 }
+
+// -----
+
+// A large mask is computed run by run: two of them in each row but the last.
+// CHECK-LABEL: func.func @large_mask
+// CHECK: torch.vtensor.literal(#spyre.runs<[2, 2, {{.*}}, 2, 1], [1, 8192, 2, 8192, {{.*}}, 8191, 8192, 8192], [0, 4286578688, 0, {{.*}}]> : tensor<8192x8192xf32>) : !torch.vtensor<[8192,8192],f32>
+// CHECK-NOT: torch.aten
+func.func @large_mask() -> !torch.vtensor<[8192,8192],f32> {
+  %none = torch.constant.none
+  %int0 = torch.constant.int 0
+  %int1 = torch.constant.int 1
+  %int-1 = torch.constant.int -1
+  %int6 = torch.constant.int 6
+  %int8192 = torch.constant.int 8192
+  %lowest = torch.constant.float 0xFFF0000000000000
+  %zero = torch.constant.float 0.0
+  %p = torch.aten.arange.start_step %int0, %int8192, %int1, %none, %none, %none, %none : !torch.int, !torch.int, !torch.int, !torch.none, !torch.none, !torch.none, !torch.none -> !torch.vtensor<[8192],si64>
+  %r = torch.aten.unsqueeze %p, %int-1 : !torch.vtensor<[8192],si64>, !torch.int -> !torch.vtensor<[8192,1],si64>
+  %d = torch.aten.sub.Tensor %p, %r, %int1 : !torch.vtensor<[8192],si64>, !torch.vtensor<[8192,1],si64>, !torch.int -> !torch.vtensor<[8192,8192],si64>
+  %s = torch.aten.le.Scalar %d, %int0 : !torch.vtensor<[8192,8192],si64>, !torch.int -> !torch.vtensor<[8192,8192],i1>
+  %a = torch.aten.scalar_tensor %zero, %int6, %none, %none, %none : !torch.float, !torch.int, !torch.none, !torch.none, !torch.none -> !torch.vtensor<[],f32>
+  %b = torch.aten.scalar_tensor %lowest, %int6, %none, %none, %none : !torch.float, !torch.int, !torch.none, !torch.none, !torch.none -> !torch.vtensor<[],f32>
+  %m = torch.aten.where.self %s, %a, %b : !torch.vtensor<[8192,8192],i1>, !torch.vtensor<[],f32>, !torch.vtensor<[],f32> -> !torch.vtensor<[8192,8192],f32>
+  return %m : !torch.vtensor<[8192,8192],f32>
+}

@@ -99,7 +99,8 @@ def SpyreFoldTorchConstants : Pass<"spyre-fold-torch-constants", "::mlir::func::
     Input: operations of torch. Lowering: an operation that makes a tensor from numbers
     (`arange`, `full`, `eye`, `empty`), and every one behind it whose tensors are all known
     (comparisons of positions, `tril`, casts, views), is computed by lib/Host and becomes
-    a `torch.vtensor.literal`; `Int.Tensor` and its like become constants. Literals of the
+    a `torch.vtensor.literal`; `Int.Tensor` and its like become constants. Large ones are computed
+    run by run (`host::evaluateRuns`) and become literals of `#spyre.runs`. Literals of the
     program by themselves are left to the device, and so is what is one number
     everywhere.
 
@@ -123,6 +124,7 @@ def SpyreFoldTorchConstants : Pass<"spyre-fold-torch-constants", "::mlir::func::
     }
     ```
   }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
 }
 
 def SpyreOutlineLayers : Pass<"spyre-outline-layers", "::mlir::ModuleOp"> {

@@ -18,6 +18,8 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <cstring>
+
 using namespace mlir;
 using namespace mlir::spyre;
 
@@ -194,6 +196,78 @@ void LayoutAttr::print(AsmPrinter &printer) const {
   if (getArrangement() != Arrangement::Standard)
     printer << ", arrangement " << getArrangement();
   printer << ">";
+}
+
+LogicalResult RunsAttr::verify(function_ref<InFlightDiagnostic()> emitError, RankedTensorType type,
+                               ArrayRef<int64_t> counts, ArrayRef<int64_t> ends,
+                               ArrayRef<uint64_t> codes) {
+  if (!type || !type.hasStaticShape() || type.getRank() == 0 || type.getNumElements() == 0)
+    return emitError() << "runs are for tensors of one dim at least, with elements";
+  Type element = type.getElementType();
+  if (!element.isInteger(1) && (!isa<FloatType>(element) || element.getIntOrFloatBitWidth() > 64))
+    return emitError() << "runs are of floats or truth values, not of " << element;
+  const int64_t columns = type.getShape().back(), rows = type.getNumElements() / columns;
+  if (std::ssize(counts) != rows)
+    return emitError() << "there are runs for " << counts.size() << " rows, and the tensor has "
+                       << rows;
+  if (ends.size() != codes.size())
+    return emitError() << "there are " << ends.size() << " ends and " << codes.size() << " codes";
+  const unsigned width = element.getIntOrFloatBitWidth();
+  if (width < 64 && llvm::any_of(codes, [&](uint64_t code) { return code >> width != 0; }))
+    return emitError() << "a code has more than " << width << " bits";
+  size_t at = 0;
+  for (auto [row, count] : llvm::enumerate(counts)) {
+    int64_t before = 0;
+    for (int64_t i = 0; i < count && at < ends.size(); ++i, ++at) {
+      if (ends[at] <= before || ends[at] > columns)
+        return emitError() << "row " << row << ": run " << i << " ends before column " << ends[at]
+                           << ", after one that ends before " << before << " of " << columns;
+      before = ends[at];
+    }
+    if (count < 1 || before != columns)
+      return emitError() << "the runs of row " << row << " end before column " << before << " of "
+                         << columns;
+  }
+  if (at != ends.size())
+    return emitError() << "there are " << ends.size() << " runs, and the rows have " << at;
+  return success();
+}
+
+ElementsAttr RunsAttr::getElements(RankedTensorType type, ArrayRef<int64_t> counts,
+                                   ArrayRef<int64_t> ends, ArrayRef<uint64_t> codes) {
+  // Up to here arrays are as good, and more can be done with them.
+  constexpr int64_t kFew = 4096;
+  RunsAttr runs = RunsAttr::get(type, counts, ends, codes);
+  if (type.getNumElements() > kFew && !llvm::all_equal(codes))
+    return runs;
+  SmallVector<char> bytes = runs.getBytes();
+  if (!type.getElementType().isInteger(1))
+    return DenseElementsAttr::getFromRawBuffer(type, bytes);
+  SmallVector<bool> values = llvm::map_to_vector(bytes, [](char byte) { return byte != 0; });
+  return DenseElementsAttr::get(type, ArrayRef<bool>(values));
+}
+
+void RunsAttr::forEachRow(
+    llvm::function_ref<void(int64_t, ArrayRef<int64_t>, ArrayRef<uint64_t>)> visit) const {
+  size_t at = 0;
+  for (auto [row, count] : llvm::enumerate(getCounts())) {
+    visit(row, getEnds().slice(at, count), getCodes().slice(at, count));
+    at += count;
+  }
+}
+
+SmallVector<char> RunsAttr::getBytes() const {
+  const size_t width = llvm::divideCeil(getType().getElementTypeBitWidth(), 8);
+  SmallVector<char> bytes(width * size_t(getType().getNumElements()));
+  char *next = bytes.data();
+  forEachRow([&](int64_t, ArrayRef<int64_t> ends, ArrayRef<uint64_t> codes) {
+    int64_t begin = 0;
+    for (auto [end, code] : llvm::zip_equal(ends, codes)) {
+      for (; begin < end; ++begin, next += width)
+        std::memcpy(next, &code, width);
+    }
+  });
+  return bytes;
 }
 
 LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,

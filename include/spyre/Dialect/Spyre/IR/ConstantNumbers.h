@@ -13,6 +13,8 @@
 #ifndef SPYRE_DIALECT_SPYRE_IR_CONSTANTNUMBERS_H
 #define SPYRE_DIALECT_SPYRE_IR_CONSTANTNUMBERS_H
 
+#include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
@@ -52,9 +54,25 @@ inline ArrayRef<char> getElementBytes(ElementsAttr elements) {
                                                                            : ArrayRef<char>();
 }
 
-/// True if \p visit, a function of an APFloat, is true of a number of \p elements; neighbours that
-/// are alike are asked about once.
-template <typename Visit> bool anyOfNumbers(DenseFPElementsAttr elements, Visit visit) {
+/// True if the numbers of \p elements are at hand.
+inline bool hasNumbers(ElementsAttr elements) {
+  return isa<DenseFPElementsAttr>(elements) ||
+         (isa<RunsAttr>(elements) && isa<FloatType>(elements.getElementType()));
+}
+
+/// True if \p visit, a function of an APFloat, is true of a number of \p all, whose numbers are at
+/// hand; neighbours that are alike are asked about once.
+template <typename Visit> bool anyOfNumbers(ElementsAttr all, Visit visit) {
+  if (auto runs = dyn_cast<RunsAttr>(all)) {
+    auto type = cast<FloatType>(runs.getElementType());
+    return llvm::any_of(
+        runs.getCodes(), [&, last = std::optional<uint64_t>()](uint64_t code) mutable {
+          const bool isNew = last != code;
+          last = code;
+          return isNew && visit(APFloat(type.getFloatSemantics(), APInt(type.getWidth(), code)));
+        });
+  }
+  auto elements = cast<DenseFPElementsAttr>(all);
   if (elements.empty())
     return false;
   if (elements.isSplat())

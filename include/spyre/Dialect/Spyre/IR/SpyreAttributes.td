@@ -89,6 +89,53 @@ def Spyre_PlacementAttr : Spyre_Attr<"Placement", "placement"> {
   let genVerifyDecl = 1;
 }
 
+def Spyre_RunsAttr : Spyre_Attr<"Runs", "runs", [ElementsAttrInterface]> {
+  let summary = "The elements of a constant whose rows are a few runs of one number each";
+  let description = [{
+    Masks of attention: thousands of rows and columns, and few numbers to say about each row. `counts` are
+    the runs of each row along the last dim (rows in order, all leading dims one), `ends` the columns that
+    each run ends before, `codes` its bits, as the element's type has them. Elements are floats of up to 64
+    bits or truth values.
+
+    ```mlir
+    func.func @f() -> tensor<2x4xf16> {
+      // 0 and three times -inf; zeros.
+      %0 = spyre.constant #spyre.runs<[2, 1], [1, 4, 4], [0, 64512, 0]> : tensor<2x4xf16> : tensor<2x4xf16>
+      return %0 : tensor<2x4xf16>
+    }
+    ```
+  }];
+  let parameters = (ins
+    AttributeSelfTypeParameter<"", "::mlir::RankedTensorType">:$type,
+    ArrayRefParameter<"int64_t">:$counts,
+    ArrayRefParameter<"int64_t">:$ends,
+    ArrayRefParameter<"uint64_t">:$codes
+  );
+  let builders = [
+    AttrBuilderWithInferredContext<(ins "::mlir::RankedTensorType":$type,
+                                        "::llvm::ArrayRef<int64_t>":$counts,
+                                        "::llvm::ArrayRef<int64_t>":$ends,
+                                        "::llvm::ArrayRef<uint64_t>":$codes), [{
+      return $_get(type.getContext(), type, counts, ends, codes);
+    }]>
+  ];
+  let assemblyFormat = "`<` `[` $counts `]` `,` `[` $ends `]` `,` `[` $codes `]` `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The elements that runs say, as a dense array where there are few of them, or one number for
+    /// all.
+    static ::mlir::ElementsAttr getElements(::mlir::RankedTensorType type,
+                                            ::llvm::ArrayRef<int64_t> counts,
+                                            ::llvm::ArrayRef<int64_t> ends,
+                                            ::llvm::ArrayRef<uint64_t> codes);
+    /// Calls `visit` with each row's number, ends and codes.
+    void forEachRow(::llvm::function_ref<void(int64_t, ::llvm::ArrayRef<int64_t>,
+                                              ::llvm::ArrayRef<uint64_t>)> visit) const;
+    /// The elements one behind the other, row-major, little endian; truth values in a byte each.
+    ::llvm::SmallVector<char> getBytes() const;
+  }];
+}
+
 def Spyre_DistributionAttr : Spyre_Attr<"Distribution", "distribution"> {
   let summary = "Which logical region of a buffer each core's LX holds";
   let description = [{

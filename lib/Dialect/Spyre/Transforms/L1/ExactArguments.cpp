@@ -12,6 +12,7 @@
 
 #include "ExactArguments.h"
 
+#include "spyre/Dialect/Spyre/IR/ConstantNumbers.h"
 #include "spyre/Dialect/Spyre/Transforms/L1/Builders.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -77,7 +78,7 @@ static ArrayRef<uint16_t> getResourceCodes(ElementsAttr elements) {
 static bool holdsFloat16(ConstantOp constant) {
   ElementsAttr value = constant.getValue();
   if (value.getElementType().isF16())
-    return isa<DenseFPElementsAttr>(value) || !getResourceCodes(value).empty();
+    return hasNumbers(value) || !getResourceCodes(value).empty();
   auto elements = dyn_cast<DenseFPElementsAttr>(value);
   if (!elements)
     return false;
@@ -173,9 +174,17 @@ static ElementsAttr widen(ElementsAttr elements) {
   if (auto dense = dyn_cast<DenseFPElementsAttr>(elements))
     return dense.mapValues(f32,
                            [](const APFloat &number) { return widen(number).bitcastToAPInt(); });
+  auto toWide = [](uint64_t code) { return widen(APFloat(APFloat::IEEEhalf(), APInt(16, code))); };
+  if (auto runs = dyn_cast<RunsAttr>(elements)) {
+    SmallVector<uint64_t> codes = llvm::map_to_vector(runs.getCodes(), [&](uint64_t code) {
+      return toWide(code).bitcastToAPInt().getZExtValue();
+    });
+    return RunsAttr::get(cast<RankedTensorType>(runs.getType().clone(f32)), runs.getCounts(),
+                         runs.getEnds(), codes);
+  }
   SmallVector<float> numbers;
   for (uint16_t code : getResourceCodes(elements))
-    numbers.push_back(widen(APFloat(APFloat::IEEEhalf(), APInt(16, code))).convertToFloat());
+    numbers.push_back(toWide(code).convertToFloat());
   ArrayRef<char> bytes(reinterpret_cast<const char *>(numbers.data()), 4 * numbers.size());
   return DenseResourceElementsAttr::get(
       elements.getShapedType().clone(f32), "exact",

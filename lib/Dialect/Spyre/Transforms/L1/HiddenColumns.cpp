@@ -100,11 +100,61 @@ static std::pair<ColumnRange, ColumnRange> scanRow(const Strides &strides, int64
   return {visible, clear};
 }
 
+/// The index along \p axis, which is not the last one, of row \p row of a tensor of \p shape, whose
+/// leading dims are counted as one.
+static int64_t getIndex(ArrayRef<int64_t> shape, unsigned axis, int64_t row) {
+  for (unsigned dim = shape.size() - 2; dim > axis; --dim)
+    row /= shape[dim];
+  return row % shape[axis];
+}
+
+std::optional<VisibleColumns> VisibleColumns::ofRuns(RunsAttr mask, unsigned rowAxis,
+                                                     uint64_t hidden, uint64_t clear,
+                                                     uint64_t ignored) {
+  ArrayRef<int64_t> shape = mask.getType().getShape();
+  VisibleColumns visible;
+  visible.numColumns = shape.back();
+  // Of all places that a row has along other axes.
+  constexpr int64_t kNone = -1;
+  visible.rows.assign(shape[rowAxis], {{kNone, 0}, {kNone, 0}});
+  mask.forEachRow([&](int64_t number, ArrayRef<int64_t> ends, ArrayRef<uint64_t> codes) {
+    ColumnRange seen{visible.numColumns, 0}, free;
+    int64_t begin = 0;
+    for (auto [end, code] : llvm::zip_equal(ends, codes)) {
+      if ((code & ~ignored) != hidden) {
+        if (seen.end == 0)
+          free = seen = {begin, begin};
+        seen.end = end;
+        if (code == clear && free.end == begin)
+          free.end = end;
+      }
+      begin = end;
+    }
+    if (seen.end == 0)
+      seen = {0, 0};
+    Row &row = visible.rows[getIndex(shape, rowAxis, number)];
+    if (row.visible.begin == kNone) {
+      row = {seen, free};
+      return;
+    }
+    if (row.visible.size() > 0 && seen.size() > 0) {
+      row.visible = {std::min(row.visible.begin, seen.begin), std::max(row.visible.end, seen.end)};
+      row.clear = {std::max(row.clear.begin, free.begin), std::min(row.clear.end, free.end)};
+    } else {
+      row = {row.visible.size() > 0 ? row.visible : seen, {}};
+    }
+  });
+  return visible;
+}
+
 std::optional<VisibleColumns> VisibleColumns::of(ElementsAttr mask, unsigned rowAxis,
                                                  unsigned columnAxis, HiddenBy hiddenBy) {
   ArrayRef<int64_t> shape = mask.getShapedType().getShape();
   assert(rowAxis < shape.size() && columnAxis < shape.size() && rowAxis != columnAxis);
-  const Strides strides = getStrides(shape, rowAxis, columnAxis);
+  auto runs = dyn_cast<RunsAttr>(mask);
+  if (runs && columnAxis + 1 != shape.size())
+    return std::nullopt;
+  const Strides strides = runs ? Strides() : getStrides(shape, rowAxis, columnAxis);
   VisibleColumns visible;
   visible.numColumns = shape[columnAxis];
   auto scan = [&](auto read) {
@@ -115,13 +165,14 @@ std::optional<VisibleColumns> VisibleColumns::of(ElementsAttr mask, unsigned row
   };
   Type type = mask.getElementType();
   if (type.isInteger(1)) {
+    const bool byTrue = hiddenBy == HiddenBy::True;
+    if (runs && hiddenBy != HiddenBy::NegInf)
+      return ofRuns(runs, rowAxis, byTrue, !byTrue, 0);
     auto dense = dyn_cast<DenseIntElementsAttr>(mask);
     if (!dense || dense.isSplat() || hiddenBy == HiddenBy::NegInf)
       return std::nullopt;
     SmallVector<bool> values = llvm::to_vector(dense.getValues<bool>());
-    scan([&](int64_t i) {
-      return values[i] == (hiddenBy == HiddenBy::True) ? Element::Hidden : Element::Clear;
-    });
+    scan([&](int64_t i) { return values[i] == byTrue ? Element::Hidden : Element::Clear; });
     return visible;
   }
   auto element = dyn_cast<FloatType>(type);
@@ -134,6 +185,9 @@ std::optional<VisibleColumns> VisibleColumns::of(ElementsAttr mask, unsigned row
       getCode(byZero ? APFloat::getZero(semantics) : APFloat::getInf(semantics, true));
   const uint64_t clear = getCode(byZero ? APFloat::getOne(semantics) : APFloat::getZero(semantics));
   // Zeros of both signs hide.
+  if (runs)
+    return ofRuns(runs, rowAxis, hidden, clear,
+                  byZero ? uint64_t(1) << (element.getWidth() - 1) : 0);
   if (const auto *codes = element.getWidth() == 32 ? getCodes<uint32_t>(mask) : nullptr)
     scan(Reader<uint32_t>{codes, uint32_t(hidden), uint32_t(clear), byZero ? 1U << 31 : 0});
   else if (const auto *codes = element.getWidth() == 16 ? getCodes<uint16_t>(mask) : nullptr)
@@ -177,6 +231,31 @@ SmallVector<ColumnRange> VisibleColumns::getShown(int64_t first, int64_t last) c
   return shown;
 }
 
+/// The part of \p mask for \p rows and \p columns, of \p shape.
+static ElementsAttr cutRuns(RunsAttr mask, unsigned rowAxis, ColumnRange rows, ColumnRange columns,
+                            ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> counts, ends;
+  SmallVector<uint64_t> codes;
+  mask.forEachRow([&](int64_t number, ArrayRef<int64_t> itsEnds, ArrayRef<uint64_t> itsCodes) {
+    const int64_t row = getIndex(mask.getType().getShape(), rowAxis, number);
+    if (row < rows.begin || row >= rows.end)
+      return;
+    counts.push_back(0);
+    int64_t begin = 0;
+    for (auto [end, code] : llvm::zip_equal(itsEnds, itsCodes)) {
+      const int64_t from = std::max(begin, columns.begin), to = std::min(end, columns.end);
+      begin = end;
+      if (from >= to)
+        continue;
+      ends.push_back(to - columns.begin);
+      codes.push_back(code);
+      ++counts.back();
+    }
+  });
+  return RunsAttr::getElements(RankedTensorType::get(shape, mask.getElementType()), counts, ends,
+                               codes);
+}
+
 ElementsAttr mlir::spyre::cutMask(ElementsAttr mask, unsigned rowAxis, ColumnRange rows,
                                   unsigned columnAxis, ColumnRange columns) {
   ArrayRef<int64_t> whole = mask.getShapedType().getShape();
@@ -185,6 +264,9 @@ ElementsAttr mlir::spyre::cutMask(ElementsAttr mask, unsigned rowAxis, ColumnRan
   shape[columnAxis] = columns.size();
   begin[rowAxis] = rows.begin;
   begin[columnAxis] = columns.begin;
+  if (auto runs = dyn_cast<RunsAttr>(mask))
+    return columnAxis + 1 == whole.size() ? cutRuns(runs, rowAxis, rows, columns, shape)
+                                          : ElementsAttr();
   // The places of the part's elements, row-major.
   SmallVector<int64_t> strides = computeSuffixProduct(whole), places{0};
   for (auto [axis, extent] : llvm::enumerate(shape)) {

@@ -14,6 +14,8 @@
 #ifndef SPYRE_LIB_DIALECT_SPYRE_TRANSFORMS_L1_HIDDENCOLUMNS_H
 #define SPYRE_LIB_DIALECT_SPYRE_TRANSFORMS_L1_HIDDENCOLUMNS_H
 
+#include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
 
 #include <optional>
@@ -61,6 +63,11 @@ private:
     ColumnRange visible; ///< from the first to the last
     ColumnRange clear;   ///< the columns around its middle that nothing is done to
   };
+  /// The same of runs along the last axis, by the codes of what is hidden, but for the bits
+  /// \p ignored, and of what is clear.
+  static std::optional<VisibleColumns> ofRuns(RunsAttr mask, unsigned rowAxis, uint64_t hidden,
+                                              uint64_t clear, uint64_t ignored);
+
   SmallVector<Row> rows;
   int64_t numColumns = 0;
 };

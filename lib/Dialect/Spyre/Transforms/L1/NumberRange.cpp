@@ -259,8 +259,8 @@ NumberRange NumberRanges::compute(Value value) {
   if (auto convert = dyn_cast_or_null<ConvertOp>(op))
     return get(convert.getSource());
   if (auto constant = dyn_cast_or_null<ConstantOp>(op)) {
-    auto elements = dyn_cast<DenseFPElementsAttr>(constant.getValue());
-    if (!elements || elements.empty())
+    ElementsAttr elements = constant.getValue();
+    if (!hasNumbers(elements) || elements.empty())
       return kAnything;
     auto number = [](const APFloat &x) { return x.convertToDouble(); };
     // An infinity stays one in every format.

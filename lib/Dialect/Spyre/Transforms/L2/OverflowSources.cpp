@@ -30,9 +30,10 @@ static bool isLargest(double number) {
 
 /// True if \p constant has such an element.
 static bool holdsLargest(ConstantOp constant) {
-  auto elements = dyn_cast<DenseFPElementsAttr>(constant.getValue());
-  if (!elements) // an array that is not at hand, or no floats
-    return !isa<DenseIntElementsAttr>(constant.getValue());
+  ElementsAttr elements = constant.getValue();
+  if (!hasNumbers(elements)) // an array that is not at hand, or no floats
+    return !isa<IntegerType>(elements.getElementType()) ||
+           !isa<DenseIntElementsAttr, RunsAttr>(elements);
   return anyOfNumbers(elements,
                       [](const APFloat &number) { return isLargest(number.convertToDouble()); });
 }
