@@ -192,10 +192,18 @@ void PlanChoice::addTime(PlanKind kind, double ns) {
 }
 
 void PlanChoice::consider(ProgramForm form) {
-  // More time is not to give a worse plan.
-  if (options.planSeconds > 0 && form.kind != PlanKind::Untiled && !mustBe)
-    consider({form.program->clone(), form.kind, form.isL1, form.searchesLayouts}, 0);
-  consider(std::move(form), options.planSeconds);
+  // More time is not to give a worse plan, nor are divisions that are searched by themselves: tiles
+  // are made for what they are.
+  auto clone = [&] {
+    return ProgramForm{form.program->clone(), form.kind, form.isL1, form.searchesLayouts};
+  };
+  if (form.kind != PlanKind::Untiled && !mustBe) {
+    if (options.planSeconds > 0)
+      consider(clone(), 0, options.optLevel);
+    if (options.optLevel > 2)
+      consider(clone(), options.planSeconds, 2);
+  }
+  consider(std::move(form), options.planSeconds, options.optLevel);
 }
 
 bool PlanChoice::isWorthPlanning(const ProgramForm &form) const {
@@ -217,13 +225,14 @@ bool PlanChoice::isWorthPlanning(const ProgramForm &form) const {
   return !isPlanned || bestInNs > kNearBound * sum(**plan, getBoundInNs);
 }
 
-void PlanChoice::consider(ProgramForm form, double planSeconds) {
+void PlanChoice::consider(ProgramForm form, double planSeconds, unsigned optLevel) {
   ModuleOp module = *form.program;
   if (isDividedByHand(module) || !isWorthPlanning(form))
     return;
   LowerOptions tiling;
   tiling.copyOptionValuesFrom(options);
   tiling.planSeconds = planSeconds;
+  tiling.optLevel = optLevel;
   tiling.tileTime = form.kind != PlanKind::Untiled;
   tiling.searchLayouts = form.searchesLayouts;
   tiling.carryReductions = carries(form.kind);

@@ -534,12 +534,12 @@ void Run::order(std::vector<Share> &shares) const {
 }
 
 std::vector<std::vector<Run::Share>> Run::getShares(const std::vector<Loop> &loops,
-                                                    const std::vector<Node> &shareable) {
+                                                    const std::vector<Node> &candidates) {
   if (pins && pins->cores)
     return {*pins->cores};
   const int64_t numCores = facts.problem.numCores;
   auto getUnits = [&](Node root) {
-    const Class &shared = getClass(root);
+    const Class &shared = getShareClass(root);
     int64_t extent = shared.extent;
     for (const Loop &loop : loops)
       if (loop.tiled == &shared)
@@ -553,9 +553,20 @@ std::vector<std::vector<Run::Share>> Run::getShares(const std::vector<Loop> &loo
         most = n;
     return most;
   };
+  // Columns of several products are not tiled over time and shared by cores at once.
+  auto isTiled = [&](Node root) {
+    const std::vector<Node> &all = getColumns();
+    return std::find(all.begin(), all.end(), root) != all.end() &&
+           std::any_of(loops.begin(), loops.end(), [&](const Loop &loop) {
+             return std::any_of(all.begin(), all.end(),
+                                [&](Node other) { return &getClass(other) == loop.tiled; });
+           });
+  };
+  std::vector<Node> shareable = candidates;
+  std::erase_if(shareable, isTiled);
   std::vector<std::vector<Share>> shares;
   for (Node root : shareable)
-    shares.push_back({{&getClass(root), getMost(getUnits(root), numCores)}});
+    shares.push_back({{&getShareClass(root), getMost(getUnits(root), numCores)}});
   if (getLength() > kMostOfTwoShares || !hasProducts)
     return shares;
   // Two dims where products are: what cores read alike, they wait for.
@@ -573,7 +584,7 @@ std::vector<std::vector<Run::Share>> Run::getShares(const std::vector<Loop> &loo
         if (n * m > most)
           pairs.clear();
         most = n * m;
-        pairs.push_back({{&getClass(shareable[i]), n}, {&getClass(shareable[j]), m}});
+        pairs.push_back({{&getShareClass(shareable[i]), n}, {&getShareClass(shareable[j]), m}});
       }
     }
   for (std::vector<Share> &pair : pairs)

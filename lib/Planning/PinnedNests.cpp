@@ -75,7 +75,7 @@ std::variant<Nest, ScheduleError> Run::findPinned(const ScheduledNest &pinned,
       auto found = resolve(cut.dim, names);
       if (auto *message = std::get_if<std::string>(&found))
         return ScheduleError{field + ".dim", *message};
-      const Class &shared = getClass(std::get<Node>(found));
+      const Class &shared = getShareClass(std::get<Node>(found));
       int64_t extent = shared.extent;
       for (const Loop &loop : pins->loops ? *pins->loops : std::vector<Loop>())
         extent /= loop.tiled == &shared ? loop.numTrips : 1;

@@ -15,6 +15,7 @@ namespace spyre::planning::tiling {
 
 void Run::add(unsigned number) {
   classes.clear();
+  columns.reset();
   passing.reset();
   outsideInNs.reset();
   const TilingOp &op = facts.problem.ops[number];
@@ -80,17 +81,83 @@ void Run::add(unsigned number) {
 }
 
 const Run::Class &Run::getClass(Node root) {
-  auto [known, isNew] = classes.try_emplace(root);
-  Class &made = known->second;
-  if (!isNew)
-    return made;
+  auto known = classes.find(root);
+  if (known == classes.end())
+    known = classes.emplace(root, makeClass([&](Node node) { return find(node) == root; })).first;
+  return known->second;
+}
+
+const std::vector<Node> &Run::getColumns() {
+  if (columns)
+    return *columns;
+  columns.emplace();
+  if (!hasProducts || getLength() > kMostOfColumns)
+    return *columns;
+  // The dims of a product's result that an operand of it does not have.
+  auto addColumns = [&](Use use) {
+    const TilingOp &op = facts.problem.ops[use.op];
+    for (unsigned d = 0; d < Facts::getExtents(op).size(); ++d) {
+      const Node node = facts.opNodes[use.op] + d;
+      const std::vector<layout::IndexExpr> &results = facts.getMap(use).results;
+      const bool isRead =
+          std::any_of(results.begin(), results.end(),
+                      [&](const layout::IndexExpr &expr) { return layout::dependsOn(expr, d); });
+      if (isRead || isReduced[node] || Facts::getExtents(op)[d] == 1)
+        continue;
+      if (const Node root = find(node);
+          std::find(columns->begin(), columns->end(), root) == columns->end())
+        columns->push_back(root);
+    }
+  };
+  for (unsigned place = 0; place < values.size(); ++place) {
+    auto isFactor = [&](Use use) {
+      const TilingOp &op = facts.problem.ops[use.op];
+      return op.macs > 0 && !op.operands[use.operand].isWrite;
+    };
+    if (std::count_if(uses[place].begin(), uses[place].end(), isFactor) < 2)
+      continue;
+    for (Use use : uses[place])
+      if (isFactor(use))
+        addColumns(use);
+  }
+  auto isColumn = [&](Node node) {
+    return std::find(columns->begin(), columns->end(), find(node)) != columns->end();
+  };
+  bool isClear = columns->size() > 1;
+  for (unsigned op = first; op <= last && isClear; ++op) {
+    unsigned count = 0;
+    for (unsigned d = 0; d < Facts::getExtents(facts.problem.ops[op]).size(); ++d)
+      count += isColumn(facts.opNodes[op] + d);
+    isClear = count <= 1;
+  }
+  if (!isClear)
+    columns->clear();
+  return *columns;
+}
+
+const Run::Class &Run::getShareClass(Node root) {
+  const std::vector<Node> &all = getColumns();
+  if (std::find(all.begin(), all.end(), root) == all.end())
+    return getClass(root);
+  auto known = classes.find(kNone);
+  if (known == classes.end())
+    known = classes
+                .emplace(kNone, makeClass([&](Node node) {
+                           return std::find(all.begin(), all.end(), find(node)) != all.end();
+                         }))
+                .first;
+  return known->second;
+}
+
+template <typename IsIn> Run::Class Run::makeClass(IsIn isIn) {
+  Class made;
   std::vector<std::pair<int64_t, int64_t>> dims; // extents and units
   for (unsigned op = first; op <= last; ++op) {
     std::optional<unsigned> found;
     bool isReducedHere = false, areSeveral = false, isInnerHere = false;
     const Node begin = facts.opNodes[op];
     for (unsigned d = 0; d < Facts::getExtents(facts.problem.ops[op]).size(); ++d)
-      if (find(begin + d) == root) {
+      if (isIn(begin + d)) {
         areSeveral |= found.has_value();
         isReducedHere |= areSeveral || isReduced[begin + d];
         isInnerHere |= isInner[begin + d];
@@ -117,7 +184,7 @@ const Run::Class &Run::getClass(Node root) {
     bool isMixedHere = false, isThere = false;
     const Node begin = facts.valueNodes[value];
     for (unsigned r = 0; r < facts.problem.values[value].shape.size(); ++r)
-      if (find(begin + r) == root) {
+      if (isIn(begin + r)) {
         isMixedHere |= isThere || isMixed[begin + r];
         isThere = true;
         found = r;
@@ -276,7 +343,30 @@ std::vector<Node> Run::getTileable() {
 
 std::vector<Node> Run::getShareable() {
   std::vector<Node> roots = getRoots(/*countsCarried=*/false);
-  std::erase_if(roots, [&](Node root) { return getClass(root).numOps * 2 < getLength(); });
+  std::erase_if(roots, [&](Node root) { return getShareClass(root).numOps * 2 < getLength(); });
+  if (!hasProducts || getLength() > kMostOfColumns)
+    return roots;
+  // What the others do, each slice does for itself.
+  unsigned numProducts = 0;
+  for (unsigned op = first; op <= last; ++op)
+    numProducts += facts.problem.ops[op].macs > 0;
+  std::vector<const Class *> known;
+  for (Node root : roots)
+    known.push_back(&getShareClass(root));
+  for (unsigned op = first; op <= last; ++op)
+    for (unsigned d = 0; d < Facts::getExtents(facts.problem.ops[op]).size(); ++d) {
+      const Node root = find(facts.opNodes[op] + d);
+      if (facts.problem.ops[op].macs == 0 || isReduced[facts.opNodes[op] + d])
+        continue;
+      const Class &shared = getShareClass(root);
+      unsigned count = 0;
+      for (unsigned other = first; other <= last; ++other)
+        count += facts.problem.ops[other].macs > 0 && shared.dims[other - first];
+      if (count * 2 < numProducts || std::find(known.begin(), known.end(), &shared) != known.end())
+        continue;
+      known.push_back(&shared);
+      roots.push_back(root);
+    }
   return roots;
 }
 

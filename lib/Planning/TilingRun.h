@@ -36,6 +36,8 @@ inline constexpr double kShareOfTraffic = 0.01;
 inline constexpr double kWorthwhile = 0.97;
 /// Longer runs are tiled by one loop.
 inline constexpr unsigned kMostOfTwoLoops = 40;
+/// Longer runs are not shared along the columns of products that few other operations have.
+inline constexpr unsigned kMostOfColumns = 40;
 /// Longer runs are shared along one dim.
 inline constexpr unsigned kMostOfTwoShares = 128;
 
@@ -301,7 +303,7 @@ public:
   /// Classes of dims that a loop may tile: at least half of the operations have one, and what
   /// the others do can be done before the loop.
   std::vector<Node> getTileable();
-  /// Classes that cores may share in at least half of the operations.
+  /// Classes that cores may share in at least half of the operations, or of the products.
   std::vector<Node> getShareable();
 
   /// The best nest of at most one or just two loops, if one is worth it and saves about
@@ -348,6 +350,12 @@ private:
     unsigned numOps = 0; ///< that have a dim
   };
   const Class &getClass(Node root);
+  /// The same as cores share it: columns of products that read a value together (of the projections
+  /// of one input) are shared alike, as one class.
+  const Class &getShareClass(Node root);
+  /// The classes of such columns; none if there are not several, or an operation has two of them.
+  const std::vector<Node> &getColumns();
+  template <typename IsIn> Class makeClass(IsIn isIn);
   /// The dim of operation \p op that cores may share along \p shared: also a reduced one, whose
   /// sums they put together.
   static std::optional<unsigned> getSharedDim(const Class &shared, unsigned op) {
@@ -487,7 +495,8 @@ private:
   std::vector<std::vector<Use>> uses; ///< of each of `values`
   std::vector<bool> touchesBoxes;     ///< of each of `values`: each use touches a box of it
   std::vector<bool> touchesAll;       ///< of each of `values`: each use touches all of it
-  std::map<Node, Class> classes;      ///< of the run as it is
+  std::map<Node, Class> classes;      ///< of the run as it is; kNone: of all columns
+  std::optional<std::vector<Node>> columns; ///< of the run as it is
   bool hasProducts = false;
   std::optional<std::vector<unsigned>> passing;      ///< of the run as it is
   std::optional<double> outsideInNs;                 ///< of the run as it is

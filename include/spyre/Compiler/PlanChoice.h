@@ -76,7 +76,7 @@ public:
 private:
   void addTime(PlanKind kind, double ns);
   bool isWorthPlanning(const ProgramForm &form) const;
-  void consider(ProgramForm form, double planSeconds);
+  void consider(ProgramForm form, double planSeconds, unsigned optLevel);
 
   const LowerOptions &options;
   PlanKind wanted;

@@ -352,6 +352,42 @@ TEST(TimeTilingTest, KeysThatCoresShareAreInEach) {
   EXPECT_EQ(tile->copied, nest.ops[0].copied);
 }
 
+/// A sum of two values, then products of it with \p widths columns.
+static std::vector<unsigned> addProjections(Builder &b, const DivisionCost &cost, int64_t rows,
+                                            int64_t inner, std::vector<int64_t> widths) {
+  unsigned x = b.addValue({rows, inner}, false), y = b.addValue({rows, inner}, false),
+           sum = b.addValue({rows, inner}, true);
+  b.problem.values[sum].mayStay = true;
+  b.addOp({rows, inner}, {{x, {0, 1}}, {y, {0, 1}}, {sum, {0, 1}}});
+  std::vector<unsigned> results;
+  for (int64_t width : widths) {
+    unsigned w = b.addValue({inner, width}, false);
+    results.push_back(b.addValue({rows, width}, false));
+    b.addOp({rows, width, inner}, {{sum, {0, 2}}, {w, {2, 1}}, {results.back(), {0, 1}}}).cost =
+        &cost;
+  }
+  return results;
+}
+
+TEST(TimeTilingTest, ColumnsOfProductsAreSharedAlike) {
+  Builder b(1 << 20);
+  DivisionCost cost = makeModelCost(b.device, CostClass::Matmul);
+  addProjections(b, cost, 512, 4096, {4096, 1024, 1024});
+  std::vector<Nest> nests = findNests(b.problem);
+  ASSERT_EQ(nests.size(), 1u);
+  const Nest &nest = nests.front();
+  EXPECT_EQ(nest.last, 3u);
+  EXPECT_TRUE(nest.numTrips.empty());
+  // Rows and columns of each, though no other operation has their columns; the sum is made by all
+  // that share the columns, for themselves.
+  ASSERT_EQ(nest.shares.size(), 2u);
+  EXPECT_EQ(nest.shares[0] * nest.shares[1], 32);
+  for (unsigned op = 1; op < 4; ++op)
+    EXPECT_EQ(nest.ops[op].splits, (Splits{nest.shares[0], nest.shares[1], 1}));
+  EXPECT_NE(nest.ops[0].copied, 0u);
+  EXPECT_LT(nest.tiledInNs, nest.untiledInNs);
+}
+
 TEST(TimeTilingTest, HeadsAndRows) {
   // Neither the keys of a head nor its scores fit into one core.
   const int64_t heads = 8, length = 8192, width = 128;

@@ -112,3 +112,22 @@ func.func @matrix_and_vector(%x: tensor<512xf16>, %w: tensor<1024x512xf16>) -> (
   %0 = spyre.batchmatmul (d0 = 1024, d1 = 512) ins(%x[d1], %w[d0, d1]) -> [d0] : tensor<512xf16>, tensor<1024x512xf16> -> tensor<1024xf16>
   return %0 : tensor<1024xf16>
 }
+
+// -----
+
+// Two layers of a network whose weights lie by outputs, as PyTorch's do: the input is turned once, and both products
+// take weights as they lie. One of the two by itself would turn what lies between them.
+// CHECK-LABEL: func.func @chain
+// ALONE-COUNT-2: spyre.restickify
+// SEARCH: %[[X:.*]] = spyre.restickify {{.*}} ins(%arg0
+// SEARCH-NOT: spyre.restickify
+// SEARCH: spyre.batchmatmul {{.*}} ins(%arg1[d1, d2], %[[X]][d0, d2]) -> [d0, d1]
+// SEARCH-NOT: spyre.restickify
+// SEARCH: spyre.batchmatmul {{.*}} ins(%arg2[d1, d2], %{{.*}}[d0, d2]) -> [d0, d1]
+// SEARCH: return {{.*}} order [1, 0]
+func.func @chain(%x: tensor<512x256xf16>, %v: tensor<1024x256xf16>, %w: tensor<256x1024xf16>) -> (tensor<512x256xf16> {spyre.on_host}) {
+  %0 = spyre.batchmatmul (d0 = 512, d1 = 1024, d2 = 256) ins(%x[d0, d2], %v[d1, d2]) -> [d0, d1] : tensor<512x256xf16>, tensor<1024x256xf16> -> tensor<512x1024xf16>
+  %1 = spyre.relufwd (d0 = 512, d1 = 1024) ins(%0[d0, d1]) -> [d0, d1] : tensor<512x1024xf16> -> tensor<512x1024xf16>
+  %2 = spyre.batchmatmul (d0 = 512, d1 = 256, d2 = 1024) ins(%1[d0, d2], %w[d1, d2]) -> [d0, d1] : tensor<512x1024xf16>, tensor<256x1024xf16> -> tensor<512x256xf16>
+  return %2 : tensor<512x256xf16>
+}

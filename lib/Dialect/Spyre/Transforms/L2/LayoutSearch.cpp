@@ -92,14 +92,17 @@ private:
   std::optional<Trial> attempt(StickWishes wishes);
   /// Operations that read what the one at \p place writes, or write what it reads.
   void findNeighbours();
+  /// The product at \p place and those that what it makes goes into; none if it is no product.
+  SmallVector<unsigned> getChain(unsigned place) const;
   /// Choices near what is copied by \p decisions, the nearest first: of one operation, or of all
-  /// products of a value, which is turned for all of them or for none.
+  /// products of a value, which is turned for all of them or for none, or of a chain of products.
   using Candidate = SmallVector<std::pair<unsigned, Stick>>;
   std::vector<Candidate> getCandidates(ArrayRef<StickDecision> decisions);
 
   func::FuncOp func;
   OwningOpRef<func::FuncOp> original;
   std::vector<SmallVector<unsigned>> neighbours;
+  std::vector<SmallVector<unsigned>> readers;  ///< by place: of the result
   std::vector<SmallVector<unsigned>> products; ///< by place: those that share an operand with it
 };
 } // namespace
@@ -110,11 +113,13 @@ void LayoutSearch::findNeighbours() {
     if (isa<DeviceOpInterface, func::ReturnOp>(op))
       places.try_emplace(&op, places.size());
   neighbours.resize(places.size());
+  readers.resize(places.size());
   for (auto [op, place] : places)
     for (Value operand : op->getOperands())
       if (auto writer = places.find(operand.getDefiningOp()); writer != places.end()) {
         neighbours[place].push_back(writer->second);
         neighbours[writer->second].push_back(place);
+        readers[writer->second].push_back(place);
       }
   for (SmallVector<unsigned> &list : neighbours)
     llvm::sort(list);
@@ -130,6 +135,25 @@ void LayoutSearch::findNeighbours() {
     llvm::sort(products[place]);
     products[place].erase(llvm::unique(products[place]), products[place].end());
   }
+}
+
+SmallVector<unsigned> LayoutSearch::getChain(unsigned place) const {
+  if (products[place].empty())
+    return {};
+  SmallVector<unsigned> chain{place};
+  std::vector<bool> isSeen(readers.size());
+  SmallVector<unsigned> work{place};
+  while (!work.empty())
+    for (unsigned next : readers[work.pop_back_val()]) {
+      if (isSeen[next])
+        continue;
+      isSeen[next] = true;
+      work.push_back(next);
+      if (!products[next].empty())
+        chain.push_back(next);
+    }
+  llvm::sort(chain);
+  return chain;
 }
 
 std::vector<LayoutSearch::Candidate>
@@ -161,6 +185,13 @@ LayoutSearch::getCandidates(ArrayRef<StickDecision> decisions) {
         together.emplace_back(other, alike->others.front());
     if (together.size() > 1 && !llvm::is_contained(candidates, together))
       candidates.push_back(std::move(together));
+    // What one product leaves the other way around, the next takes so.
+    Candidate chain;
+    for (unsigned other : getChain(place))
+      if (const StickDecision *alike = byPlace.lookup(other); alike && !alike->others.empty())
+        chain.emplace_back(other, alike->others.front());
+    if (chain.size() > 1 && !llvm::is_contained(candidates, chain))
+      candidates.push_back(std::move(chain));
     candidates.push_back({{place, decision->others.front()}});
     for (Stick stick : ArrayRef(decision->others).drop_front())
       others.push_back({{place, stick}});
