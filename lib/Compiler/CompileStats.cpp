@@ -57,6 +57,8 @@ std::string toJson(const CompileStats &stats) {
     w.field("compute_us", stats.computeInNs / 1000);
     w.field("memory_us", stats.memoryInNs / 1000);
     w.field("ring_us", stats.ringInNs / 1000);
+    w.field("vector_us", stats.vectorInNs / 1000);
+    w.field("start_us", stats.startInNs / 1000);
     w.endObject();
     if (!stats.plans.empty()) {
       w.key("plans");

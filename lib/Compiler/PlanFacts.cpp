@@ -228,6 +228,8 @@ void collectPlanFacts(func::FuncOp func, int64_t numLaunches, CompileStats &stat
     stats.computeInNs += op.estimate.computeInNs * runs;
     stats.memoryInNs += op.estimate.memoryInNs * runs;
     stats.ringInNs += op.estimate.ringInNs * runs;
+    stats.vectorInNs += op.estimate.vectorInNs * runs;
+    stats.startInNs += op.estimate.startInNs * runs;
   }
   for (report::Loop &loop : facts.loops)
     loop.numRuns *= numLaunches;

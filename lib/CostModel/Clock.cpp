@@ -79,7 +79,9 @@ Scheduled Clock::execute(const Activity &activity) {
   }
   hold(result, Resource::Memory, loaded, ahead);
 
-  double compute = std::max(estimate.computeInNs, estimate.memoryInNs - ahead);
+  double compute =
+      std::max({estimate.computeInNs, estimate.memoryInNs - ahead, estimate.vectorInNs}) +
+      estimate.startInNs;
   // Without loads ahead the duration is the estimate's, to the last bit.
   result.durationInNs =
       (ahead > 0 ? compute + estimate.ringInNs : estimate.totalInNs) + activity.dataRingInNs;

@@ -98,6 +98,14 @@ Traffic getTraffic(const std::vector<Operand> &operands) {
   return traffic;
 }
 
+/// Bytes of all operands, wherever they are.
+double countBytes(const std::vector<Operand> &operands) {
+  double bytes = 0;
+  for (const Operand &operand : operands)
+    bytes += double(operand.sizeInBytes);
+  return bytes;
+}
+
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// How often x and y are read when an output tile is made in \p parts parts that
@@ -198,12 +206,18 @@ Estimate cost::estimate(const Device &device, const OpProblem &problem) {
     estimate.memoryInNs = getMemoryInNs(rates, problem, traffic);
     estimate.readInBytes = int64_t(traffic.read);
     estimate.writtenInBytes = int64_t(traffic.written);
+    if (rates.vectorInBytesPerNs > 0)
+      estimate.vectorInNs =
+          countBytes(problem.operands) /
+          (rates.vectorInBytesPerNs * double(std::max<int64_t>(1, problem.numCores)));
   }
   double efficiency = getWorkingSetEfficiency(rates, problem.workingSetInBytes);
   if (problem.tileRowsPerCore > 0 && problem.tileColumns > 0)
     efficiency *= getTileEfficiency(rates, problem.tileRowsPerCore, problem.tileColumns);
   estimate.memoryInNs /= efficiency;
-  estimate.totalInNs = std::max(estimate.computeInNs, estimate.memoryInNs) + estimate.ringInNs;
+  estimate.startInNs = rates.operationStartInNs;
+  estimate.totalInNs = std::max({estimate.computeInNs, estimate.memoryInNs, estimate.vectorInNs}) +
+                       estimate.ringInNs + estimate.startInNs;
   return estimate;
 }
 
@@ -214,6 +228,7 @@ EngineTimes cost::getEngineTimes(const Estimate &estimate) {
   times.storeInNs = estimate.memoryInNs - times.loadInNs;
   times.arraysInNs = estimate.computeInNs;
   times.ringInNs = estimate.ringInNs;
+  times.vectorInNs = estimate.vectorInNs;
   return times;
 }
 

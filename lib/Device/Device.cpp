@@ -81,6 +81,8 @@ public:
   }
   void operator()(const char *key, double &field) {
     known.insert(key);
+    if (DeviceAccess::mayBeZero(key) && !object.find(key))
+      return;
     field = object.at(key).getDouble();
   }
   void refuseUnknown(std::initializer_list<const char *> others) {
@@ -161,7 +163,10 @@ std::vector<std::string> Device::check() const {
   };
   require(!name.empty(), "a device needs a name");
   auto positive = [&](const char *key, auto field) {
-    require(field > 0, std::string(key) + " must be positive");
+    if (DeviceAccess::mayBeZero(key))
+      require(field >= 0, std::string(key) + " must not be negative");
+    else
+      require(field > 0, std::string(key) + " must be positive");
   };
   DeviceAccess::visitFields(*this, positive);
   DeviceAccess::visitRates(rates, positive);

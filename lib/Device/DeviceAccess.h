@@ -15,6 +15,8 @@
 
 #include "spyre/Device/Device.h"
 
+#include <string_view>
+
 namespace spyre {
 
 struct DeviceAccess {
@@ -65,6 +67,13 @@ struct DeviceAccess {
     visit("tile_max_efficiency", rates.tileMaxEfficiency);
     visit("working_set_bytes", rates.workingSetInBytes);
     visit("working_set_exponent", rates.workingSetExponent);
+    visit("operation_start_ns", rates.operationStartInNs);
+    visit("vector_bytes_per_ns", rates.vectorInBytesPerNs);
+  }
+
+  /// Rates that may be 0, and that a device file may leave out: it takes no time then.
+  static bool mayBeZero(std::string_view rate) {
+    return rate == "operation_start_ns" || rate == "vector_bytes_per_ns";
   }
 
   static std::string &name(Device &device) { return device.name; }

@@ -75,6 +75,8 @@ std::string spyre::findMistake(std::string_view name, double value) {
     return kUnknown;
   if (!std::isfinite(value))
     return "a rate is a finite number";
+  if (value == 0 && DeviceAccess::mayBeZero(name))
+    return "";
   if (!(value > 0))
     return "a rate is a positive number, not " + toText(value);
   if (value < kLeast || value > kMost)

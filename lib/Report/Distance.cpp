@@ -217,6 +217,10 @@ static std::string getReason(const Function &function, const Operation &op) {
     if (op.leastInNs < kNearly * estimate.memoryInNs)
       add("memory " + percent(op.leastInNs, estimate.memoryInNs) + " of its best");
   }
+  if (estimate.isVectorBound())
+    add("vector units " + microseconds(estimate.vectorInNs) + " µs a run");
+  if (estimate.startInNs > 0)
+    add("start " + microseconds(estimate.startInNs) + " µs a run");
   if (estimate.ringInNs > 0)
     add("partial sums " + microseconds(estimate.ringInNs) + " µs a run");
   const double moved = double(estimate.readInBytes) + double(estimate.writtenInBytes);

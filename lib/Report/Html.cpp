@@ -78,7 +78,10 @@ void Page::writeTotals() {
   tile(bytes(double(program.poolInBytes)), "pool");
   os << "</div>\n<p class=\"note\">Bound by ";
   const char *separator = "";
-  for (Bound bound : {Bound::Compute, Bound::Bandwidth, Bound::Ring}) {
+  for (Bound bound : {Bound::Compute, Bound::Bandwidth, Bound::Ring, Bound::Vector, Bound::Start}) {
+    // What only rates of one's own say is there where they do.
+    if (bound > Bound::Ring && byBound[bound] == 0)
+      continue;
     os << separator << getBoundName(bound) << ": " << microseconds(byBound[bound]) << " µs";
     separator = ", ";
   }

@@ -64,6 +64,10 @@ Bound report::getBound(const cost::Estimate &estimate) {
     return Bound::Nothing;
   if (estimate.ringInNs > estimate.computeInNs && estimate.ringInNs > estimate.memoryInNs)
     return Bound::Ring;
+  if (estimate.startInNs * 2 > estimate.totalInNs)
+    return Bound::Start;
+  if (estimate.isVectorBound())
+    return Bound::Vector;
   return estimate.isComputeBound() ? Bound::Compute : Bound::Bandwidth;
 }
 
@@ -77,6 +81,10 @@ const char *report::getBoundName(Bound bound) {
     return "bandwidth";
   case Bound::Ring:
     return "ring";
+  case Bound::Vector:
+    return "vector units";
+  case Bound::Start:
+    return "start";
   }
   return "";
 }

@@ -51,8 +51,10 @@ static std::array<Span, kNumLanes> getSpans(const Operation &op) {
   spans[kArrays] = {0, times.arraysInNs};
   spans[kRing] = {std::max(0.0, beforeStores - times.ringInNs),
                   std::max(0.0, beforeStores - times.ringInNs) + times.ringInNs};
+  // Without a rate, they work as long as it takes.
   if (op.job == Job::Elementwise)
-    spans[kVector] = {0, total};
+    spans[kVector] = {op.estimate.startInNs,
+                      times.vectorInNs > 0 ? op.estimate.startInNs + times.vectorInNs : total};
   return spans;
 }
 

@@ -39,6 +39,8 @@ void writeArguments(json::Writer &w, const TimelineEvent &event) {
     w.field("compute_us", event.estimate.computeInNs / kNsPerUs);
     w.field("memory_us", event.estimate.memoryInNs / kNsPerUs);
     w.field("ring_us", event.estimate.ringInNs / kNsPerUs);
+    w.field("vector_us", event.estimate.vectorInNs / kNsPerUs);
+    w.field("start_us", event.estimate.startInNs / kNsPerUs);
     w.field("relayout_us", event.dataRingInNs / kNsPerUs);
     w.field("kernel_us", event.estimate.totalInNs / kNsPerUs);
   }

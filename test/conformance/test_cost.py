@@ -70,6 +70,24 @@ def test_planned_bytes_and_time_are_the_counted_ones(tmp_path, entry, level):
             assert {k: walk[k] for k in COUNTS} == {k: real[k] for k in COUNTS}, source.name
 
 
+@pytest.mark.parametrize("entry", manifest(1, 2), ids=lambda e: e["name"])
+def test_starts_and_vector_units_of_ones_own_rates(tmp_path, entry):
+    """What nobody has published takes the time that the user's rates say, in plans and on the clock."""
+    rates, starts = tmp_path / "rates.json", 700
+    rates.write_text(f'{{"version": 1, "rates": {{"operation_start_ns": {starts}, "vector_bytes_per_ns": 50}}}}')
+    made = compiled(tmp_path, MODELS / entry["file"], "-O2", f"--rates={rates}")
+    if not made:
+        return
+    directory, planned = made
+    walk = counted(tmp_path, directory, "--cost-only")
+    assert math.isclose(walk["modelled_us"], planned["modelled_us"], rel_tol=1e-9)
+    parts = planned["modelled_parts"]
+    # Each execution of a descriptor begins once; some time goes to other than arrays and memory.
+    assert math.isclose(parts["start_us"], walk["device_ops"] * starts / 1000, rel_tol=1e-9)
+    least = parts["start_us"] + max(parts[f"{of}_us"] for of in ("compute", "memory", "vector"))
+    assert planned["modelled_us"] >= least * (1 - 1e-9)
+
+
 def unaligned():
     with gzip.open(DATA / "unaligned" / "cases.jsonl.gz", "rt") as file:
         return [json.loads(line) for line in file]

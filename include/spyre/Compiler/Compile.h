@@ -105,7 +105,7 @@ struct CompileStats {
   int64_t hbmReadInBytes = 0, hbmWriteInBytes = 0; ///< planned
   double modelledInNs = 0;                         ///< all runs of all operations
   /// Its parts, which overlap within an operation.
-  double computeInNs = 0, memoryInNs = 0, ringInNs = 0;
+  double computeInNs = 0, memoryInNs = 0, ringInNs = 0, vectorInNs = 0, startInNs = 0;
   std::vector<PlanTimes> plans; ///< of each part that was planned, where there was a choice
   double boundInNs = 0;         ///< least time of all launches (getBoundInNs)
   std::map<std::string, int64_t> hostCalls; ///< by function

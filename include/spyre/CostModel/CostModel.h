@@ -20,6 +20,7 @@
 #include "spyre/Device/MemorySpace.h"
 #include "spyre/OpFunc/OpFuncTable.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -62,22 +63,26 @@ struct Estimate {
   double computeInNs = 0;
   double memoryInNs = 0; ///< device memory; LX traffic is hidden
   double ringInNs = 0;   ///< partial sums of a split K
+  double vectorInNs = 0; ///< vector units; 0 unless the rates say what they take
+  double startInNs = 0;  ///< before all else; 0 unless the rates say so
   double totalInNs = 0;
   /// Device-memory traffic, rereads included.
   int64_t readInBytes = 0, writtenInBytes = 0;
 
-  bool isComputeBound() const { return computeInNs > memoryInNs; }
+  bool isComputeBound() const { return computeInNs > std::max(memoryInNs, vectorInNs); }
+  bool isVectorBound() const { return vectorInNs > std::max(memoryInNs, computeInNs); }
 };
 
 /// \p problem must have what its cost class needs; Unspecified costs as pointwise.
 Estimate estimate(const Device &device, const OpProblem &problem);
 
-/// How long an operation keeps each engine, within its total. Loads come first, stores last;
-/// the vector units have no time of their own in the model.
+/// How long an operation keeps each engine, within its total and after its start. Loads come first,
+/// stores last.
 struct EngineTimes {
   double loadInNs = 0, storeInNs = 0; ///< of the device memory; together memoryInNs
   double arraysInNs = 0;              ///< systolic arrays
   double ringInNs = 0;
+  double vectorInNs = 0; ///< 0: not known
 };
 
 /// The memory's time is shared by loads and stores as the bytes are.

@@ -54,6 +54,11 @@ struct DeviceRates {
   /// Beyond this working set of a core the memory rate falls with this power.
   int64_t workingSetInBytes = 1;
   double workingSetExponent = 0;
+  /// Nobody has published what follows: 0, which stands for no time, is the device's, another
+  /// number its user's. One execution of a descriptor begins.
+  double operationStartInNs = 0;
+  /// Bytes of operands, wherever they are, that the vector units of one core pass.
+  double vectorInBytesPerNs = 0;
 
   bool operator==(const DeviceRates &) const = default;
 };

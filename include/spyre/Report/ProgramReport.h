@@ -155,7 +155,7 @@ int64_t getPeakInBytes(const Function &function);
 int64_t getDepth(const Function &function, const Loop &loop);
 
 /// What limits an operation.
-enum class Bound { Nothing, Compute, Bandwidth, Ring };
+enum class Bound { Nothing, Compute, Bandwidth, Ring, Vector, Start };
 Bound getBound(const cost::Estimate &estimate);
 const char *getBoundName(Bound bound);
 

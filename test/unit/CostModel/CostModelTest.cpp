@@ -124,6 +124,27 @@ TEST(CostModelTest, LXCostsNothing) {
             0);
 }
 
+TEST(CostModelTest, StartsAndVectorUnitsTakeWhatTheUserSays) {
+  DeviceRates rates = device().getRates();
+  rates.operationStartInNs = 500;
+  rates.vectorInBytesPerNs = 64;
+  const Device mine = device().withRates(rates);
+  OpProblem problem;
+  problem.costClass = CostClass::Pointwise;
+  problem.numCores = 32;
+  problem.operands = {in(kMiB, MemorySpace::LX), out(kMiB, MemorySpace::LX)};
+  Estimate e = estimate(mine, problem);
+  EXPECT_DOUBLE_EQ(e.vectorInNs, 2.0 * kMiB / (64 * 32));
+  EXPECT_DOUBLE_EQ(e.totalInNs, e.vectorInNs + 500);
+  EXPECT_TRUE(e.isVectorBound());
+  EXPECT_DOUBLE_EQ(getEngineTimes(e).vectorInNs, e.vectorInNs);
+  // Device memory takes longer: the vector units work meanwhile.
+  problem.operands[0].memory = MemorySpace::HBM;
+  e = estimate(mine, problem);
+  EXPECT_DOUBLE_EQ(e.totalInNs, e.memoryInNs + 500);
+  EXPECT_FALSE(e.isVectorBound());
+}
+
 TEST(CostModelTest, BroadcastOperandIsReadOnceAtItsOwnSize) {
   double ns = total(CostClass::Pointwise, {in(kMiB), broadcast(kSparse), out(kMiB)});
   EXPECT_NEAR((2.0 * kMiB + kSparse) / ns, 118, 1e-9);
