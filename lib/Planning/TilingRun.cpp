@@ -30,6 +30,7 @@ void Run::add(unsigned number) {
       place = static_cast<unsigned>(values.size());
       values.push_back(operand.value);
       uses.emplace_back();
+      isOfProduct.push_back(false);
       touchesBoxes.push_back(true);
       touchesAll.push_back(true);
     }
@@ -76,6 +77,14 @@ void Run::add(unsigned number) {
       }
     }
   }
+  const bool isMade =
+      std::any_of(op.operands.begin(), op.operands.end(), [&](const TilingOperand &operand) {
+        return !operand.isWrite && isOfProduct[places[operand.value]];
+      });
+  hasChain |= isMade && op.macs > 0;
+  for (const TilingOperand &operand : op.operands)
+    if (operand.isWrite && (isMade || op.macs > 0))
+      isOfProduct[places[operand.value]] = true;
   for (unsigned d = 0; d < extents.size(); ++d)
     isReduced[facts.opNodes[number] + d] = !inResult[d] && !isInner[facts.opNodes[number] + d];
 }
@@ -91,7 +100,7 @@ const std::vector<Node> &Run::getColumns() {
   if (columns)
     return *columns;
   columns.emplace();
-  if (!hasProducts || getLength() > kMostOfColumns)
+  if (!sharesColumns())
     return *columns;
   // The dims of a product's result that an operand of it does not have.
   auto addColumns = [&](Use use) {
@@ -344,7 +353,7 @@ std::vector<Node> Run::getTileable() {
 std::vector<Node> Run::getShareable() {
   std::vector<Node> roots = getRoots(/*countsCarried=*/false);
   std::erase_if(roots, [&](Node root) { return getShareClass(root).numOps * 2 < getLength(); });
-  if (!hasProducts || getLength() > kMostOfColumns)
+  if (!sharesColumns())
     return roots;
   // What the others do, each slice does for itself.
   unsigned numProducts = 0;

@@ -36,7 +36,8 @@ inline constexpr double kShareOfTraffic = 0.01;
 inline constexpr double kWorthwhile = 0.97;
 /// Longer runs are tiled by one loop.
 inline constexpr unsigned kMostOfTwoLoops = 40;
-/// Longer runs are not shared along the columns of products that few other operations have.
+/// Longer runs, and those with products of products, are not shared along the columns of products
+/// that few other operations have.
 inline constexpr unsigned kMostOfColumns = 40;
 /// Longer runs are shared along one dim.
 inline constexpr unsigned kMostOfTwoShares = 128;
@@ -353,6 +354,9 @@ private:
   /// The same as cores share it: columns of products that read a value together (of the projections
   /// of one input) are shared alike, as one class.
   const Class &getShareClass(Node root);
+  bool sharesColumns() const {
+    return hasProducts && !hasChain && getLength() <= kMostOfColumns;
+  }
   /// The classes of such columns; none if there are not several, or an operation has two of them.
   const std::vector<Node> &getColumns();
   template <typename IsIn> Class makeClass(IsIn isIn);
@@ -498,6 +502,8 @@ private:
   std::map<Node, Class> classes;      ///< of the run as it is; kNone: of all columns
   std::optional<std::vector<Node>> columns; ///< of the run as it is
   bool hasProducts = false;
+  std::vector<bool> isOfProduct; ///< of each of `values`: a product of the run has a part in it
+  bool hasChain = false;         ///< a product has such an operand
   std::optional<std::vector<unsigned>> passing;      ///< of the run as it is
   std::optional<double> outsideInNs;                 ///< of the run as it is
   std::vector<std::pair<unsigned, int64_t>> tilesOf; ///< of the last operation that was asked for
