@@ -124,6 +124,12 @@ std::optional<Nest> NestSearch::find(unsigned first, unsigned end, tiling::Savin
     if (isShort && (length > 1 || facts.getNumImpossible(first, first) > 0))
       runs.push_back({joinsReads, length, run.getMostSaving() + getBeyond(first + length)});
   };
+  auto makeRun = [&](bool joinsReads, unsigned length) {
+    tiling::Run run(facts, first, joinsReads);
+    while (run.getLength() < length)
+      run.grow();
+    return run;
+  };
   auto canGrow = [&](const tiling::Run &run) { return first + run.getLength() < end; };
   // How many classes are left once one more operation is there.
   auto grow = [&](tiling::Run &run) {
@@ -151,11 +157,14 @@ std::optional<Nest> NestSearch::find(unsigned first, unsigned end, tiling::Savin
           run.emplace(std::move(longer));
       }
       // A longer run is tried before it is known to be one; where fewer dims are left, the
-      // shorter is the last of its kind.
-      tiling::Run shorter = *run;
+      // shorter is the last of its kind. That is seldom: it is made again then.
+      const bool isJudged = isGoodLength(*run);
+      const unsigned before = run->getLength();
       const size_t left = grow(*run);
-      if (left != std::exchange(numTileable, left) && !isGoodLength(shorter))
+      if (left != std::exchange(numTileable, left) && !isJudged) {
+        tiling::Run shorter = makeRun(joinsReads, before);
         judge(shorter, joinsReads);
+      }
     }
   }
   // Two loops where most is left to be saved.
@@ -165,9 +174,7 @@ std::optional<Nest> NestSearch::find(unsigned first, unsigned end, tiling::Savin
   for (size_t i = 0; i < runs.size() && (i < kMostOfRuns || facts.isThorough()); ++i) {
     if (!runs[i].most.isAsMuchAs(saved))
       break;
-    tiling::Run run(facts, first, runs[i].joinsReads);
-    while (run.getLength() < runs[i].length)
-      run.grow();
+    tiling::Run run = makeRun(runs[i].joinsReads, runs[i].length);
     take(run.findBest(2, getLeast(first + runs[i].length - 1)));
   }
   return std::move(best);

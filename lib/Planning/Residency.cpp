@@ -47,23 +47,37 @@ std::optional<ResidencyObstacle> findObstacle(const ResidencyValue &value) {
 static std::optional<ResidencyObstacle>
 findObstacleInBoxes(const ResidencyValue &value, const std::vector<const layout::Spread *> &spreads,
                     int64_t numCores) {
-  auto getRegion = [&](unsigned use, int64_t core) {
+  for (unsigned use = 0; use < spreads.size(); ++use)
+    if (!value.uses[use].access.isBox(value.shape))
+      return ResidencyObstacle{Obstacle::OtherPart, use};
+  // Of each use and core; idle cores are the last ones.
+  std::vector<std::vector<layout::Region>> regions(spreads.size());
+  for (unsigned use = 0; use < spreads.size(); ++use) {
     const layout::Access &access = value.uses[use].access;
-    return access.getRegion(*spreads[use], core, std::vector<int64_t>(access.getNumTimes(), 0));
-  };
+    // Uses alike touch the same.
+    unsigned same = 0;
+    while (same < use && !(value.uses[same].access == access && *spreads[same] == *spreads[use]))
+      ++same;
+    if (same < use) {
+      regions[use] = regions[same];
+      continue;
+    }
+    const std::vector<int64_t> start(access.getNumTimes(), 0);
+    for (int64_t core = 0; core < numCores; ++core) {
+      std::optional<layout::Region> region = access.getRegion(*spreads[use], core, start);
+      if (!region)
+        break;
+      regions[use].push_back(std::move(*region));
+    }
+  }
   const size_t rank = value.shape.size();
   // Dims of which cores touch different parts.
   std::vector<bool> isSliced(rank);
-  for (unsigned use = 0; use < spreads.size(); ++use) {
-    if (!value.uses[use].access.isBox(value.shape))
-      return ResidencyObstacle{Obstacle::OtherPart, use};
-    std::optional<layout::Region> first = getRegion(use, 0);
-    for (int64_t core = 1; core < numCores; ++core)
-      if (std::optional<layout::Region> other = getRegion(use, core))
-        for (size_t dim = 0; dim < rank; ++dim)
-          isSliced[dim] = isSliced[dim] || first->begin[dim] != other->begin[dim] ||
-                          first->end[dim] != other->end[dim];
-  }
+  for (const std::vector<layout::Region> &mine : regions)
+    for (const layout::Region &other : mine)
+      for (size_t dim = 0; dim < rank; ++dim)
+        isSliced[dim] = isSliced[dim] || mine.front().begin[dim] != other.begin[dim] ||
+                        mine.front().end[dim] != other.end[dim];
   // Slices are parts of the whole: where a core's part lies in its scratchpad follows from how many
   // slices all of the dim has.
   for (unsigned use = 0; use < spreads.size(); ++use) {
@@ -73,18 +87,18 @@ findObstacleInBoxes(const ResidencyValue &value, const std::vector<const layout:
         return use == 0 ? ResidencyObstacle{Obstacle::PartlyWritten}
                         : ResidencyObstacle{Obstacle::OtherPart, use};
   }
-  for (int64_t core = 0; core < numCores; ++core) {
-    std::optional<layout::Region> owned = getRegion(0, core);
+  const std::vector<layout::Region> &owned = regions.front();
+  for (size_t core = 0; core < static_cast<size_t>(numCores); ++core)
     for (unsigned use = 1; use < spreads.size(); ++use) {
-      std::optional<layout::Region> wanted = getRegion(use, core);
-      if (owned.has_value() != wanted.has_value())
-        return ResidencyObstacle{Obstacle::OtherPart, use, core};
-      for (size_t dim = 0; wanted && dim < rank; ++dim)
-        if (isSliced[dim] &&
-            (owned->begin[dim] != wanted->begin[dim] || owned->end[dim] != wanted->end[dim]))
-          return ResidencyObstacle{Obstacle::OtherPart, use, core};
+      const std::vector<layout::Region> &wanted = regions[use];
+      const ResidencyObstacle obstacle{Obstacle::OtherPart, use, static_cast<int64_t>(core)};
+      if ((core < owned.size()) != (core < wanted.size()))
+        return obstacle;
+      for (size_t dim = 0; core < owned.size() && dim < rank; ++dim)
+        if (isSliced[dim] && (owned[core].begin[dim] != wanted[core].begin[dim] ||
+                              owned[core].end[dim] != wanted[core].end[dim]))
+          return obstacle;
     }
-  }
   return std::nullopt;
 }
 

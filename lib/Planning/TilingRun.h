@@ -354,9 +354,7 @@ private:
   /// The same as cores share it: columns of products that read a value together (of the projections
   /// of one input) are shared alike, as one class.
   const Class &getShareClass(Node root);
-  bool sharesColumns() const {
-    return hasProducts && !hasChain && getLength() <= kMostOfColumns;
-  }
+  bool sharesColumns() const { return hasProducts && !hasChain && getLength() <= kMostOfColumns; }
   /// The classes of such columns; none if there are not several, or an operation has two of them.
   const std::vector<Node> &getColumns();
   template <typename IsIn> Class makeClass(IsIn isIn);

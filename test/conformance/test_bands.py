@@ -166,9 +166,10 @@ def test_causal_attention_takes_less(tmp_path):
     check_error(got, want)
 
 
-def test_long_causal_attention(tmp_path):
+# In the longer one more is masked of a band than places can be counted in one comparison.
+@pytest.mark.parametrize(("heads", "length", "width"), [(2, 8192, 128), (1, 16384, 64)])
+def test_long_causal_attention(tmp_path, heads, length, width):
     """Keys that no scratchpad holds are read in parts, each band those that it sees."""
-    heads, length, width = 2, 8192, 128
     tensor = f"!torch.vtensor<[1,{heads},{length},{width}],f16>"
     (tmp_path / "attention.mlir").write_text(f"""
 func.func @main(%q: {tensor}, %k: {tensor}, %v: {tensor}) -> {tensor} {{
@@ -189,7 +190,7 @@ func.func @main(%q: {tensor}, %k: {tensor}, %v: {tensor}) -> {tensor} {{
     assert done.code == 0, done.err
     plan = json.loads(stats.read_text())["plans"][0]
     assert plan["kind"] == "banded-carried"
-    assert plan["us"]["banded-carried"] < 0.6 * min(plan["us"][kind] for kind in ("tiled", "carried"))
+    assert plan["us"]["banded-carried"] < 0.75 * min(plan["us"][kind] for kind in ("tiled", "carried"))
     got = np.load(out)["out0"].astype(np.float64)
     # Rows of every band, among them its first and its last ones.
     rows = np.unique(

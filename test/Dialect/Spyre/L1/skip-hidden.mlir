@@ -120,3 +120,26 @@ func.func @places(%q: !q, %k: !k) -> !r {
   %3 = spyre.max (d0 = 2, d1 = 128) ins(%2[d0, d1]) -> [d0, 0] : !w -> !r
   return %3 : !r
 }
+
+// -----
+
+!q = tensor<4x128xf16>
+!k = tensor<1280x128xf16>
+!s = tensor<4x1280xf16>
+!r = tensor<4x1xf16>
+// Of more columns than places can be counted there are several parts, each with a comparison of its own.
+// CHECK-LABEL: func.func @wide
+// CHECK: spyre.constant dense<{{\[\[}}0.000000e+00], [1.024000e+03]]> : tensor<2x1xf16>
+// CHECK: spyre.lesserthan (d0 = 2, d1 = 1024)
+// CHECK: spyre.lesserthan (d0 = 2, d1 = 128)
+// CHECK: spyre.batchmatmul (d0 = 2, d1 = 64, d2 = 128) ins(%arg0[d0, d2], %arg1[d1, d2])
+// CHECK: spyre.batchmatmul (d0 = 2, d1 = 1024, d2 = 128) ins(%arg0[d0, d2], %arg1[d1 + 64, d2])
+// CHECK: spyre.batchmatmul (d0 = 2, d1 = 128, d2 = 128) ins(%arg0[d0, d2], %arg1[d1 + 1088, d2])
+func.func @wide(%q: !q, %k: !k) -> !r {
+  %m = spyre.constant #spyre.runs<[2, 2, 1, 1], [64, 1280, 1200, 1280, 1280, 1280], [1, 0, 1, 0, 1, 1]> : tensor<4x1280xi1> : tensor<4x1280xi1>
+  %i = spyre.constant dense<0xFC00> : tensor<f16> : tensor<f16>
+  %0 = spyre.batchmatmul (d0 = 4, d1 = 1280, d2 = 128) ins(%q[d0, d2], %k[d1, d2]) -> [d0, d1] : !q, !k -> !s
+  %1 = spyre.where3 (d0 = 4, d1 = 1280) ins(%m[d0, d1], %0[d0, d1], %i[]) -> [d0, d1] : tensor<4x1280xi1>, !s, tensor<f16> -> !s
+  %2 = spyre.max (d0 = 4, d1 = 1280) ins(%1[d0, d1]) -> [d0, 0] : !s -> !r
+  return %2 : !r
+}

@@ -198,8 +198,19 @@ std::optional<VisibleColumns> VisibleColumns::of(ElementsAttr mask, unsigned row
   return visible;
 }
 
-SmallVector<ColumnPart> VisibleColumns::getParts(int64_t first, int64_t last,
-                                                 int64_t granularity) const {
+/// \p parts, of those that are not clear pieces of at most \p most columns.
+static SmallVector<ColumnPart> cutWide(ArrayRef<ColumnPart> parts, int64_t most) {
+  SmallVector<ColumnPart> pieces;
+  for (auto [columns, isClear] : parts)
+    for (int64_t begin = columns.begin, end; begin < columns.end; begin = end) {
+      end = isClear ? columns.end : std::min(columns.end, begin + most);
+      pieces.push_back({{begin, end}, isClear});
+    }
+  return pieces;
+}
+
+SmallVector<ColumnPart> VisibleColumns::getParts(int64_t first, int64_t last, int64_t granularity,
+                                                 int64_t mostMasked) const {
   ColumnRange hull{numColumns, 0}, clear{0, numColumns};
   for (const Row &row : ArrayRef(rows).slice(first, last - first)) {
     if (row.visible.size() > 0)
@@ -214,11 +225,11 @@ SmallVector<ColumnPart> VisibleColumns::getParts(int64_t first, int64_t last,
   if (clear.end < hull.end)
     clear.end = clear.end / granularity * granularity;
   if (clear.size() <= 0)
-    return {{hull, false}};
+    return cutWide({{hull, false}}, mostMasked);
   SmallVector<ColumnPart> parts{
       {{hull.begin, clear.begin}, false}, {clear, true}, {{clear.end, hull.end}, false}};
   llvm::erase_if(parts, [](const ColumnPart &part) { return part.columns.size() <= 0; });
-  return parts;
+  return cutWide(parts, mostMasked);
 }
 
 SmallVector<ColumnRange> VisibleColumns::getShown(int64_t first, int64_t last) const {

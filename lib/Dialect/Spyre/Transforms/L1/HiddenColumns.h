@@ -51,9 +51,10 @@ public:
   int64_t getNumRows() const { return rows.size(); }
   int64_t getNumColumns() const { return numColumns; }
   /// The columns from the first to the last that one of rows \p first .. \p last - 1 sees, in
-  /// whole multiples of \p granularity, at least one: in at most three parts, of which one is
-  /// clear if there is such.
-  SmallVector<ColumnPart> getParts(int64_t first, int64_t last, int64_t granularity) const;
+  /// whole multiples of \p granularity, at least one: one part is clear if there is such, the
+  /// others have \p mostMasked columns at most.
+  SmallVector<ColumnPart> getParts(int64_t first, int64_t last, int64_t granularity,
+                                   int64_t mostMasked) const;
   /// The columns that each of rows \p first .. \p last - 1 sees, if those are all that lie between
   /// two of them, and nothing is done to them; else none.
   SmallVector<ColumnRange> getShown(int64_t first, int64_t last) const;

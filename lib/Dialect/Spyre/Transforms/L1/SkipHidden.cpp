@@ -16,6 +16,7 @@
 #include "spyre/Dialect/Spyre/IR/ModuleDevice.h"
 #include "spyre/Dialect/Spyre/Transforms/L1/Builders.h"
 #include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
+#include "spyre/Numerics/DL16.h"
 #include "spyre/Numerics/Formats.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -29,7 +30,7 @@ using namespace mlir;
 using namespace mlir::spyre;
 
 /// Twice as many bands as these hide little more, and are so many more operations to plan.
-static constexpr int64_t kMostBands = 8;
+static constexpr int64_t kManyBands = 8, kMostBands = 16;
 /// Twice as many bands have to leave out so much of what is left.
 static constexpr double kWorthTwice = 0.08;
 /// Leaving out less is not worth the operations: of all scores.
@@ -99,7 +100,8 @@ static SmallVector<Band> makeBands(const VisibleColumns &visible, int64_t numBan
     size = llvm::alignTo(size, granularity);
   for (int64_t first = 0; first < numRows; first += size) {
     ColumnRange rows{first, std::min(numRows, first + size)};
-    bands.push_back({rows, visible.getParts(rows.begin, rows.end, granularity),
+    bands.push_back({rows,
+                     visible.getParts(rows.begin, rows.end, granularity, ::spyre::kDL16MostCounted),
                      visible.getShown(rows.begin, rows.end)});
   }
   return bands;
@@ -137,9 +139,12 @@ static SmallVector<Band> chooseBands(const RowGroup &group, const VisibleColumns
   for (int64_t numBands = 1; numBands <= kMostBands; numBands *= 2) {
     if (numBands > 1 && visible.getNumRows() / numBands < leastRows)
       break;
+    // More of long ones: what is masked of a band stays in the scratchpads while a loop runs.
+    if (numBands > kManyBands && visible.getNumRows() / kManyBands <= 2 * ::spyre::kDL16MostCounted)
+      break;
     SmallVector<Band> bands = makeBands(visible, numBands, granularity);
     const double shownNow = 1 - getHiddenShare(visible, bands);
-    if (shownNow > shown * (1 - kWorthTwice))
+    if (shownNow > shown * (1 - kWorthTwice) && (numBands <= kManyBands || best.empty()))
       continue;
     shown = shownNow;
     best = std::move(bands);
