@@ -63,6 +63,7 @@ plans|quick|summary|"$python" "$SPYRE_ROOT/test/fuzz/plans.py" --seed 1 --count 
 superdsc-fuzz|quick|summary|"$python" "$SPYRE_ROOT/test/fuzz/superdsc.py" --count 500 --jobs $SPYRE_JOBS
 bundles|quick|summary|"$python" "$conformance/bundles.py" "$data/superdsc/bundles/small"
 tier1-O2|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O2
+tier1-O3-mock4|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O3 --device mock4
 paths|quick|summary|"$python" "$conformance/paths.py" "$data/superdsc/bundles/small" "$data/models"
 unaligned-O2|quick|summary|"$python" "$conformance/programs.py" "$data/unaligned/cases.jsonl.gz" --no-host -O2
 ops-O2|quick|summary|"$python" "$conformance/programs.py" "$data/ops/cases.jsonl.gz" --no-host -O2

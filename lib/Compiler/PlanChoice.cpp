@@ -73,7 +73,7 @@ static bool isDividedByHand(ModuleOp module) {
 }
 
 /// True if \p module has exponentials of rows less their largest number, products of what
-/// products make, or reductions of long rows.
+/// products make, reductions of long rows, or products of what may be further than a core reaches.
 static bool mayCarry(ModuleOp module) {
   FailureOr<::spyre::Device> device = mlir::spyre::getDevice(module);
   if (failed(device))
@@ -83,7 +83,14 @@ static bool mayCarry(ModuleOp module) {
   module.walk([&](mlir::spyre::DeviceOpInterface op) {
     hasLargest |= op.getInfo().combiner == Combiner::Maximum;
     hasExponentials |= op.getInfo().shiftLaw == ShiftLaw::ScaleByExp;
-    numProducts += op.getInfo().category == OpCategory::Batchmatmul;
+    if (op.getInfo().category == OpCategory::Batchmatmul) {
+      ++numProducts;
+      for (Value input : op.getInputs()) {
+        auto type = cast<RankedTensorType>(input.getType());
+        hasLongRows |= type.getNumElements() * type.getElementTypeBitWidth() / 8 >
+                       device->getSpanLimitInBytes();
+      }
+    }
     hasLongRows |= mlir::spyre::isLongReduction(op, *device);
   });
   return (hasLargest && hasExponentials) || numProducts > 1 || hasLongRows;

@@ -7,7 +7,8 @@
 //
 // A product of what another product makes, element by element (the two of an MLP): a loop over
 // the dim between them needs neither what lies between nor the weights as a whole, if the second
-// adds up its parts. They are added in f32.
+// adds up its parts. They are added in f32. So are those of a product by itself whose contracted
+// dim is longer than a core reaches: there is no other way to compute it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +16,7 @@
 
 #include "spyre/Dialect/Spyre/IR/DeviceOpSpec.h"
 #include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/PlanningModel.h"
 #include "spyre/Layout/TensorLayout.h"
 #include "spyre/OpFunc/OpFuncTable.h"
 
@@ -23,10 +25,11 @@ using namespace mlir::spyre;
 using ::spyre::OpFunc;
 namespace layout = ::spyre::layout;
 
-/// The only operation that writes \p buffer, an unplaced one of the function; else null.
+/// The only operation that writes \p buffer, an unplaced one of the function or an argument; else
+/// null.
 static DeviceOpInterface getOnlyWriter(Value buffer) {
   auto alloc = buffer.getDefiningOp<AllocOp>();
-  if (!alloc || alloc.getPlacementAttr())
+  if (alloc ? alloc.getPlacementAttr() != nullptr : !isa<BlockArgument>(buffer))
     return {};
   DeviceOpInterface writer;
   for (Operation *user : buffer.getUsers()) {
@@ -83,7 +86,30 @@ static BufferType getWideType(Value buffer) {
                          LayoutAttr::get(context, memory), MemorySpace::HBM);
 }
 
-bool mlir::spyre::carryProduct(func::FuncOp func, DeviceOpInterface product, int64_t number) {
+/// True if a core would reach too far for a factor of \p product along \p reduced, however little
+/// it has of the other dims.
+static bool isBeyondReach(DeviceOpInterface product, unsigned reduced,
+                          const ::spyre::Device &device) {
+  PlanningModel model(product);
+  const PlannedOp &planned = model.describe(product);
+  if (!planned.error.empty())
+    return false;
+  ::spyre::planning::DivisionProblem problem = planned.problem;
+  for (auto [d, dim] : llvm::enumerate(problem.dims))
+    if (d != reduced)
+      dim.extent = std::min(dim.extent, dim.elementsPerStick);
+  for (::spyre::planning::DivisionOperand &operand : problem.operands)
+    for (auto [d, dim] : llvm::enumerate(problem.dims))
+      operand.deviceCoordinates.extents[d] = dim.extent;
+  const ::spyre::planning::Splits whole(problem.dims.size(), 1);
+  return llvm::any_of(problem.operands, [&](const ::spyre::planning::DivisionOperand &operand) {
+    return !operand.isOutput && ::spyre::planning::getSpanInBytes(problem, operand, whole) >
+                                    device.getSpanLimitInBytes();
+  });
+}
+
+bool mlir::spyre::carryProduct(func::FuncOp func, DeviceOpInterface product,
+                               const ::spyre::Device &device, int64_t number) {
   Value result = product.getDestination();
   if (product->hasAttr(kCarriedAttr) || !getElementType(result).isF16() ||
       getOnlyWriter(result) != product)
@@ -95,7 +121,7 @@ bool mlir::spyre::carryProduct(func::FuncOp func, DeviceOpInterface product, int
   bool isChained = false;
   for (auto [r, expr] : llvm::enumerate(product.getInputMap(0).getResults()))
     isChained |= getPlainDim(expr) == reduced.front() && isMadeByProduct(product.getInputs()[0], r);
-  if (!isChained)
+  if (!isChained && !isBeyondReach(product, reduced.front(), device))
     return false;
 
   SmallVector<AffineExpr> dims;

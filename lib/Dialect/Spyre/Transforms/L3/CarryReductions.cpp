@@ -111,7 +111,7 @@ struct CarryReductionsPass : mlir::spyre::impl::SpyreCarryReductionsBase<CarryRe
         rows.push_back(op);
     });
     for (DeviceOpInterface op : products)
-      number += carryProduct(func, op, number);
+      number += carryProduct(func, op, *device, number);
     for (DeviceOpInterface op : rows)
       number += carryLongRow(func, op, number);
   }

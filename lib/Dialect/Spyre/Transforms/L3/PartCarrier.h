@@ -16,6 +16,8 @@
 
 #include "CarriedRows.h"
 
+#include "spyre/Device/Device.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::spyre {
@@ -60,8 +62,10 @@ private:
 };
 
 /// Makes \p product one that adds up parts, of group \p number; false, and nothing is changed, if
-/// its first factor is no product's, element by element.
-bool carryProduct(func::FuncOp func, DeviceOpInterface product, int64_t number);
+/// its first factor is no product's, element by element, and its contracted dim no longer than a
+/// core of \p device reaches.
+bool carryProduct(func::FuncOp func, DeviceOpInterface product, const ::spyre::Device &device,
+                  int64_t number);
 
 /// Makes \p op, a long reduction, one that is done part by part, of group \p number; false, and
 /// nothing is changed, if somebody has done so, or others write its result.

@@ -67,7 +67,8 @@ def SpyreCarryReductions : Pass<"spyre-carry-reductions", "::mlir::func::FuncOp"
     table), the sums over the row, of products too, get a buffer in f32 each that starts with zeros; a part
     of the row turns the old largest number into the new one, multiplies the sums by what that
     changes, and adds its own. What reads the terms of the sums beside computes them again.
-    A product of what another product makes, element by element, adds up its parts, too. The
+    A product of what another product makes, element by element, adds up its parts, too; so does
+    one whose contracted dim is longer than a core reaches. The
     operations that a loop over parts of the row does again carry `spyre.carried`, the number of
     their group, for `spyre-tile-time`. As it stands the program computes the same as before.
 
