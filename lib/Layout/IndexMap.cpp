@@ -131,6 +131,17 @@ std::vector<Digit> getNormalized(const IndexExpr &expr, const std::vector<int64_
   return digits;
 }
 
+/// True if \p expr is a sum of inputs, each by itself, in order: what simplify() leaves as it is.
+bool isSumOfInputs(const IndexExpr &expr, const std::vector<int64_t> &extents) {
+  for (size_t i = 0; i < expr.digits.size(); ++i) {
+    const Digit &digit = expr.digits[i];
+    if (digit.divisor != 1 || digit.modulus != 0 || digit.coefficient == 0 ||
+        extents[digit.input] <= 1 || (i > 0 && expr.digits[i - 1].input >= digit.input))
+      return false;
+  }
+  return true;
+}
+
 /// The map over \p map's inputs with each digit rewritten by \p rewrite, which
 /// appends to the expression and returns false to give up.
 template <typename Rewrite>
@@ -193,6 +204,8 @@ int64_t getNumValues(const Digit &digit, const std::vector<int64_t> &extents) {
 }
 
 IndexExpr simplify(const IndexExpr &expr, const std::vector<int64_t> &extents) {
+  if (isSumOfInputs(expr, extents))
+    return expr;
   IndexExpr result;
   result.constant = expr.constant;
   std::vector<Digit> digits = getNormalized(expr, extents);
@@ -309,6 +322,7 @@ std::vector<Digit> getDigitsByStep(const IndexExpr &expr) {
 std::vector<Interval> getRegion(const IndexMap &map, const std::vector<int64_t> &offsets,
                                 const std::vector<int64_t> &sizes) {
   std::vector<Interval> region;
+  region.reserve(map.results.size());
   bool isEmpty = std::any_of(sizes.begin(), sizes.end(), [](int64_t size) { return size <= 0; });
   for (const IndexExpr &expr : map.results) {
     if (isEmpty) {
@@ -316,7 +330,12 @@ std::vector<Interval> getRegion(const IndexMap &map, const std::vector<int64_t> 
       continue;
     }
     Interval interval{expr.constant, expr.constant, 0};
-    for (const Digit &digit : simplify(expr, map.extents).digits) {
+    // Planning asks for regions most often of all, so that a copy counts.
+    IndexExpr simplified;
+    const bool isSimple = isSumOfInputs(expr, map.extents);
+    if (!isSimple)
+      simplified = simplify(expr, map.extents);
+    for (const Digit &digit : (isSimple ? expr : simplified).digits) {
       // Smallest and largest value of the digit on the interval of its input.
       int64_t first = offsets[digit.input] / digit.divisor;
       int64_t last = (offsets[digit.input] + sizes[digit.input] - 1) / digit.divisor;
