@@ -161,13 +161,6 @@ Array expand(const RunArray &runs) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// An operand in one segment: its first number and its step.
-struct Part {
-  double value = 0;
-  int64_t step = 0;
-  double at(int64_t i) const { return step == 0 ? value : value + double(step) * double(i); }
-};
-
 /// A part of a row in which each operand is one run.
 struct Segment {
   int64_t row, begin, end;
@@ -180,10 +173,11 @@ public:
   bool make(const std::vector<const RunArray *> &operands, const std::vector<int64_t> &shape);
 
   std::vector<Segment> segments;
-  std::vector<std::vector<Part>> parts; ///< of each operand, one a segment
+  /// Of each operand, one a segment, with the segment's end.
+  std::vector<std::vector<Run>> parts;
   bool isConstant(size_t segment) const {
     return std::all_of(parts.begin(), parts.end(),
-                       [&](const std::vector<Part> &mine) { return mine[segment].step == 0; });
+                       [&](const std::vector<Run> &mine) { return mine[segment].step == 0; });
   }
 };
 } // namespace
@@ -232,7 +226,7 @@ bool Segments::make(const std::vector<const RunArray *> &operands,
         const Run &now = spans[k][run[k]];
         const bool isSpread = operands[k]->getNumColumns() == 1;
         const int64_t start = run[k] == 0 ? 0 : spans[k][run[k] - 1].end;
-        parts[k].push_back({now.at(isSpread ? 0 : begin - start), isSpread ? 0 : now.step});
+        parts[k].push_back({end, now.at(isSpread ? 0 : begin - start), isSpread ? 0 : now.step});
         if (!isSpread && now.end == end)
           ++run[k];
       }
@@ -290,7 +284,7 @@ static bool holds(Positional how, double difference) {
 }
 
 /// The runs of a comparison of \p difference with 0 in \p segment.
-static void compare(Positional how, const Part &difference, const Segment &segment,
+static void compare(Positional how, const Run &difference, const Segment &segment,
                     RowWriter &writer) {
   // The truth value changes at most before and after the place where the difference is 0.
   const double zero = difference.step == 0 ? -1 : -difference.value / double(difference.step);
@@ -305,23 +299,25 @@ static void compare(Positional how, const Part &difference, const Segment &segme
 
 /// Operation \p how of operands \p a and \p b, the second of those that add times \p alpha; false
 /// if \p dtype does not have its numbers.
-static bool writePositional(Positional how, const Part &a, const Part &b, int64_t alpha,
+static bool writePositional(Positional how, const Run &a, const Run &b, int64_t alpha,
                             HostType dtype, const Segment &segment, RowWriter &writer) {
   // Numbers of which double, float and the host's own types make the same.
-  for (const Part &part : {a, b})
+  for (const Run &part : {a, b})
     if (part.value != std::trunc(part.value) ||
         !hasIntegers(HostType::Float32,
                      std::max(std::abs(part.value), std::abs(part.at(segment.size() - 1)))))
       return false;
   if (isComparison(how)) {
-    compare(how, {a.value - b.value, a.step - b.step}, segment, writer);
+    compare(how, {segment.end, a.value - b.value, a.step - b.step}, segment, writer);
     return true;
   }
-  auto times = [](const Part &part, int64_t factor) {
-    return Part{part.value * double(factor), part.step * factor};
+  auto times = [](const Run &part, int64_t factor) {
+    return Run{part.end, part.value * double(factor), part.step * factor};
   };
-  auto add = [](const Part &x, const Part &y) { return Part{x.value + y.value, x.step + y.step}; };
-  Part result;
+  auto add = [&](const Run &x, const Run &y) {
+    return Run{segment.end, x.value + y.value, x.step + y.step};
+  };
+  Run result;
   switch (how) {
   case Positional::Add:
     result = add(a, times(b, alpha));
@@ -471,7 +467,7 @@ private:
   /// What segments of one number each become, in their order; empty if the host does not tell.
   std::vector<double> computeNumbers() const;
   std::optional<RunArray> write(const std::vector<double> &numbers) const;
-  Part getPart(size_t operand, size_t segment) const;
+  Run getPart(size_t operand, size_t segment) const;
 
   std::string_view name;
   std::span<const RunOperand> operands;
@@ -534,10 +530,10 @@ std::vector<double> ElementwiseRuns::computeNumbers() const {
   return numbers;
 }
 
-Part ElementwiseRuns::getPart(size_t operand, size_t segment) const {
+Run ElementwiseRuns::getPart(size_t operand, size_t segment) const {
   if (at[operand])
     return segments.parts[*at[operand]][segment];
-  return {getWhole(operands[operand].argument).value_or(0), 0};
+  return {segments.segments[segment].end, getWhole(operands[operand].argument).value_or(0), 0};
 }
 
 std::optional<RunArray> ElementwiseRuns::write(const std::vector<double> &numbers) const {
@@ -563,7 +559,7 @@ std::optional<RunArray> ElementwiseRuns::write(const std::vector<double> &number
       writer.append({segment.end, numbers[next++], 0});
       continue;
     }
-    const Part a = getPart(0, i);
+    const Run a = getPart(0, i);
     if (isCopy(name)) {
       const double last = a.at(segment.size() - 1);
       if (!hasIntegers(dtype, std::max(std::abs(a.value), std::abs(last))))
@@ -571,8 +567,8 @@ std::optional<RunArray> ElementwiseRuns::write(const std::vector<double> &number
       writer.append({segment.end, a.value, a.step});
       continue;
     }
-    if (!isPositional || !writePositional(*how, a, isUnary ? Part() : getPart(1, i),
-                                          int64_t(*alpha), dtype, segment, writer))
+    if (!isPositional || !writePositional(*how, a, isUnary ? Run() : getPart(1, i), int64_t(*alpha),
+                                          dtype, segment, writer))
       return std::nullopt;
   }
   writer.endRow();

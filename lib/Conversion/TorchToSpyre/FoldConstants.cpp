@@ -41,8 +41,6 @@ static constexpr int64_t kMaxAsideElements = 64;
 /// Results up to here are made: masks of 4,096 rows and columns; as runs, of 8,192.
 static constexpr int64_t kMaxElements = int64_t(1) << 24;
 static constexpr int64_t kMaxInRuns = int64_t(1) << 26;
-/// Larger ones are made as runs, if they can be.
-static constexpr int64_t kFewElements = 4096;
 
 //===----------------------------------------------------------------------===//
 // Arrays and attributes
@@ -330,7 +328,7 @@ std::optional<host::RunArray> ConstantFolder::computeRuns(Operation *op) {
   std::optional<HostType> dtype =
       getComputedType(torch_reader::getTensorElementType(op->getResult(0).getType()));
   if (torch_reader::hasEffect(op) || !type || !dtype || !type.hasStaticShape() ||
-      type.getNumElements() <= kFewElements || type.getNumElements() > kMaxInRuns)
+      type.getNumElements() <= RunsAttr::kFewElements || type.getNumElements() > kMaxInRuns)
     return std::nullopt;
   std::vector<host::RunOperand> operands;
   for (Value operand : op->getOperands()) {

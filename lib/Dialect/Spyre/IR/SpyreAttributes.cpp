@@ -235,10 +235,8 @@ LogicalResult RunsAttr::verify(function_ref<InFlightDiagnostic()> emitError, Ran
 
 ElementsAttr RunsAttr::getElements(RankedTensorType type, ArrayRef<int64_t> counts,
                                    ArrayRef<int64_t> ends, ArrayRef<uint64_t> codes) {
-  // Up to here arrays are as good, and more can be done with them.
-  constexpr int64_t kFew = 4096;
   RunsAttr runs = RunsAttr::get(type, counts, ends, codes);
-  if (type.getNumElements() > kFew && !llvm::all_equal(codes))
+  if (type.getNumElements() > kFewElements && !llvm::all_equal(codes))
     return runs;
   SmallVector<char> bytes = runs.getBytes();
   if (!type.getElementType().isInteger(1))

@@ -122,6 +122,8 @@ def Spyre_RunsAttr : Spyre_Attr<"Runs", "runs", [ElementsAttrInterface]> {
   let assemblyFormat = "`<` `[` $counts `]` `,` `[` $ends `]` `,` `[` $codes `]` `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    /// Up to here arrays are as good, and more can be done with them.
+    static constexpr int64_t kFewElements = 4096;
     /// The elements that runs say, as a dense array where there are few of them, or one number for
     /// all.
     static ::mlir::ElementsAttr getElements(::mlir::RankedTensorType type,
