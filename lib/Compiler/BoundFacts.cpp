@@ -13,6 +13,7 @@
 
 #include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/BufferLiveness.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/Relayout.h"
 #include "spyre/Planning/DivisionCost.h"
 
 using namespace mlir;
@@ -20,8 +21,13 @@ using namespace mlir::spyre;
 
 namespace spyre::compiler {
 
-cost::OpProblem getCostProblem(DeviceOpInterface op, const PlannedOp &planned) {
-  return planning::getCostProblem(planned.problem, planned.splits, op.getInfo().costClass);
+cost::OpProblem getCostProblem(DeviceOpInterface op, const PlannedOp &planned,
+                               const Device &device) {
+  cost::OpProblem problem =
+      planning::getCostProblem(planned.problem, planned.splits, op.getInfo().costClass);
+  if (isRelayout(op))
+    problem.relayoutInNs = getRelayoutInNs(op, planned, device);
+  return problem;
 }
 
 BoundFacts::BoundFacts(func::FuncOp func, PlanningModel &model) : func(func) {
@@ -31,7 +37,7 @@ BoundFacts::BoundFacts(func::FuncOp func, PlanningModel &model) : func(func) {
     if (!planned)
       return;
     const double runs = static_cast<double>(getNumRuns(op));
-    cost::OpProblem cost = getCostProblem(op, *planned);
+    cost::OpProblem cost = getCostProblem(op, *planned, *model.getDevice());
     for (auto [i, input] : llvm::enumerate(op.getInputs()))
       touch(input, double(cost.operands[i].sizeInBytes) * runs, read, use);
     touch(op.getDestination(), double(cost.operands.back().sizeInBytes) * runs, written, use);

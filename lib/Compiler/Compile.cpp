@@ -497,8 +497,11 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
   if (level < 3 && failed(runStage("l2", l2)))
     return failure();
   if (hasChoice)
-    for (auto [part, bundle] : llvm::enumerate(graph.bundles))
+    for (auto [part, bundle] : llvm::enumerate(graph.bundles)) {
       forms[part].insert(forms[part].begin(), {OwningOpRef<ModuleOp>(bundle->clone())});
+      if (auto form = ::spyre::compiler::makeCarriedProductsForm(*bundle))
+        forms[part].push_back(std::move(*form));
+    }
   for (auto [part, program] : llvm::enumerate(unassigned))
     for (::spyre::compiler::ProgramForm &form :
          ::spyre::compiler::makeSearchedForms(*program, *graph.bundles[part]))

@@ -65,8 +65,11 @@ void buildL3Stage(OpPassManager &pm, const LowerOptions &options, bool hasBuffer
   if (!hasBuffers)
     pm.addPass(mlir::spyre::createSpyreBufferize());
   if (options.tileTime) {
-    if (options.carryReductions)
-      pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreCarryReductions());
+    if (options.carryReductions) {
+      mlir::spyre::SpyreCarryReductionsOptions carry;
+      carry.products = options.carryProducts;
+      pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreCarryReductions(carry));
+    }
     mlir::spyre::SpyreTileTimeOptions tiles;
     tiles.cores = division.cores;
     tiles.preferCarried = options.preferCarried;

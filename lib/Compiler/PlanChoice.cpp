@@ -32,18 +32,25 @@ static constexpr double kNearBound = 1.06;
 /// Layouts whose plan without tiles takes so many times what others take get no other plan.
 static constexpr double kFar = 1.5;
 
+/// Times that differ by such a part are the same.
+static constexpr double kSame = 1e-6;
+/// Sums carried on are tried in other layouts if they take at most so many times the best plan in
+/// the usual ones.
+static constexpr double kNearUsual = 1.05;
+
 /// True if sums go on from part to part in plans of \p kind.
 static bool carries(PlanKind kind) {
-  return kind == PlanKind::Carried || kind == PlanKind::BandedCarried;
+  return kind == PlanKind::Carried || kind == PlanKind::BandedCarried ||
+         kind == PlanKind::CarriedProducts;
 }
 
-/// What \p getInNs says of all planned functions of \p module.
-static double sum(ModuleOp module, double (*getInNs)(func::FuncOp)) {
-  double ns = 0;
+/// What \p get says of all planned functions of \p module.
+static double sum(ModuleOp module, double (*get)(func::FuncOp)) {
+  double all = 0;
   for (auto func : module.getOps<func::FuncOp>())
     if (!func.isExternal())
-      ns += getInNs(func);
-  return ns;
+      all += get(func);
+  return all;
 }
 
 /// True if descriptors can be made of all operations of \p module, which is planned.
@@ -72,12 +79,19 @@ static bool isDividedByHand(ModuleOp module) {
       .wasInterrupted();
 }
 
-/// True if \p module has exponentials of rows less their largest number, products of what
-/// products make, reductions of long rows, or products of what may be further than a core reaches.
-static bool mayCarry(ModuleOp module) {
+namespace {
+/// What plans could carry on.
+struct Carriable {
+  bool softmaxes = false; ///< exponentials of rows less their largest number
+  bool products = false;  ///< of what products may make
+  bool longRows = false;  ///< reductions of long rows, or products of what may be out of reach
+};
+} // namespace
+
+static Carriable findCarriable(ModuleOp module) {
   FailureOr<::spyre::Device> device = mlir::spyre::getDevice(module);
   if (failed(device))
-    return false;
+    return {};
   bool hasLargest = false, hasExponentials = false, hasLongRows = false;
   unsigned numProducts = 0;
   module.walk([&](mlir::spyre::DeviceOpInterface op) {
@@ -93,13 +107,25 @@ static bool mayCarry(ModuleOp module) {
     }
     hasLongRows |= mlir::spyre::isLongReduction(op, *device);
   });
-  return (hasLargest && hasExponentials) || numProducts > 1 || hasLongRows;
+  return {hasLargest && hasExponentials, numProducts > 1, hasLongRows};
+}
+
+static bool mayCarry(ModuleOp module) {
+  const Carriable carriable = findCarriable(module);
+  return carriable.softmaxes || carriable.products || carriable.longRows;
 }
 
 std::optional<ProgramForm> makeCarriedForm(ModuleOp program) {
   if (!mayCarry(program))
     return std::nullopt;
   return ProgramForm{program.clone(), PlanKind::Carried, /*isL1=*/true};
+}
+
+std::optional<ProgramForm> makeCarriedProductsForm(ModuleOp program) {
+  const Carriable carriable = findCarriable(program);
+  if (!carriable.softmaxes || !carriable.products)
+    return std::nullopt;
+  return ProgramForm{program.clone(), PlanKind::CarriedProducts};
 }
 
 /// Rows and columns that a constant has to have to be worth looking at as a mask.
@@ -168,6 +194,10 @@ std::vector<ProgramForm> makeSearchedForms(ModuleOp program, ModuleOp assigned) 
   if (failed(pm.run(*searched)) || OperationEquivalence::isEquivalentTo(
                                        *searched, assigned, OperationEquivalence::IgnoreLocations))
     return forms;
+  if (std::optional<ProgramForm> carried = makeCarriedProductsForm(*searched)) {
+    carried->searchesLayouts = true;
+    forms.push_back(std::move(*carried));
+  }
   forms.push_back({searched->clone(), PlanKind::Untiled, /*isL1=*/false, /*searchesLayouts=*/true});
   forms.push_back({std::move(searched), PlanKind::Tiled, /*isL1=*/false, /*searchesLayouts=*/true});
   if (std::optional<ProgramForm> carried = makeCarriedForm(program)) {
@@ -183,8 +213,9 @@ void PlanChoice::setUntiled(OwningOpRef<ModuleOp> &untiled, bool hasPassed) {
   isWanted = hasPassed && wanted == PlanKind::Untiled && !mustSearch;
   if (hasPassed) {
     bestInNs = sum(*untiled, getModelledTimeInNs);
+    bestInBytes = sum(*untiled, getTrafficInBytes);
     times.ns.emplace_back(PlanKind::Untiled, bestInNs);
-    untiledInNs = bestInNs;
+    untiledInNs = usualInNs = bestInNs;
   }
 }
 
@@ -226,8 +257,10 @@ bool PlanChoice::isWorthPlanning(const ProgramForm &form) const {
   if (!carries(form.kind) || wanted != PlanKind::Best)
     return true;
   // Sums that are carried on take operations of their own. In other layouts they gain seldom where
-  // they gain nothing in the usual ones; nowhere much where next to nothing is lost.
-  if (form.searchesLayouts && !usualIsFar && usualKind != PlanKind::Carried)
+  // they lose in the usual ones; nowhere much where next to nothing is lost.
+  const double usualOfKind =
+      form.kind == PlanKind::CarriedProducts ? usualCarriedProductsInNs : usualCarriedInNs;
+  if (form.searchesLayouts && !usualIsFar && usualOfKind > kNearUsual * usualInNs)
     return false;
   return !isPlanned || bestInNs > kNearBound * sum(**plan, getBoundInNs);
 }
@@ -243,6 +276,7 @@ void PlanChoice::consider(ProgramForm form, double planSeconds, unsigned optLeve
   tiling.tileTime = form.kind != PlanKind::Untiled;
   tiling.searchLayouts = form.searchesLayouts;
   tiling.carryReductions = carries(form.kind);
+  tiling.carryProducts = form.kind == PlanKind::CarriedProducts;
   tiling.preferCarried = carries(wanted);
   PassManager pm(module.getContext());
   if (form.kind == PlanKind::Carried) {
@@ -265,8 +299,12 @@ void PlanChoice::consider(ProgramForm form, double planSeconds, unsigned optLeve
   }
   // Not every plan has a descriptor for each operation: with tiles a few need more dims.
   // Of two that take the same, the one that moves less.
-  const bool isBetter = !isPlanned || (wanted == form.kind && !isWanted) || ns < bestInNs ||
-                        (ns == bestInNs && form.searchesLayouts && !hasSearched);
+  const bool isSame = isPlanned && std::abs(ns - bestInNs) <= kSame * bestInNs;
+  const double bytes = sum(module, getTrafficInBytes);
+  const bool isBetter = !isPlanned || (wanted == form.kind && !isWanted) ||
+                        (isSame ? bytes < bestInBytes ||
+                                      (bytes == bestInBytes && form.searchesLayouts && !hasSearched)
+                                : ns < bestInNs);
   if (isBetter && !canEmit(module)) {
     if (mustBe && options.tileSeed == 0) {
       hasFailed = true;
@@ -276,14 +314,20 @@ void PlanChoice::consider(ProgramForm form, double planSeconds, unsigned optLeve
     return;
   }
   addTime(form.kind, ns);
+  if (!form.searchesLayouts) {
+    usualInNs = std::min(usualInNs, ns);
+    if (form.kind == PlanKind::Carried)
+      usualCarriedInNs = std::min(usualCarriedInNs, ns);
+    if (form.kind == PlanKind::CarriedProducts)
+      usualCarriedProductsInNs = std::min(usualCarriedProductsInNs, ns);
+  }
   if (!isBetter)
     return;
   hasSearched = form.searchesLayouts;
-  if (!form.searchesLayouts)
-    usualKind = form.kind;
   isWanted = wanted == form.kind;
   isPlanned = true;
   bestInNs = ns;
+  bestInBytes = bytes;
   times.kind = form.kind;
   *plan = std::move(form.program);
 }

@@ -136,7 +136,7 @@ void FactsCollector::collectOperation(DeviceOpInterface op, report::Function &fa
   entry.numCores = planning::getNumCores(planned->splits);
   for (auto [dim, slices] : llvm::zip_equal(planned->problem.dims, planned->splits))
     entry.dims.push_back({dim.extent, slices});
-  ::spyre::cost::OpProblem cost = getCostProblem(op, *planned);
+  ::spyre::cost::OpProblem cost = getCostProblem(op, *planned, *model.getDevice());
   entry.estimate = ::spyre::cost::estimate(*model.getDevice(), cost);
   entry.work = 1;
   for (int64_t extent : op.getExtents())
@@ -194,16 +194,30 @@ report::Function FactsCollector::collect() {
 
 namespace spyre::compiler {
 
-double getModelledTimeInNs(func::FuncOp func) {
+/// What \p get says of the estimate of each operation of \p func, as often as it runs.
+static double sumEstimates(func::FuncOp func,
+                           llvm::function_ref<double(const ::spyre::cost::Estimate &)> get) {
   PlanningModel model(func);
-  double ns = 0;
+  double all = 0;
   if (succeeded(model.getDevice()))
     func.walk([&](DeviceOpInterface op) {
       if (const PlannedOp *planned = model.get(op))
-        ns += ::spyre::cost::estimate(*model.getDevice(), getCostProblem(op, *planned)).totalInNs *
-              static_cast<double>(getNumRuns(op));
+        all += get(::spyre::cost::estimate(*model.getDevice(),
+                                           getCostProblem(op, *planned, *model.getDevice()))) *
+               static_cast<double>(getNumRuns(op));
     });
-  return ns;
+  return all;
+}
+
+double getModelledTimeInNs(func::FuncOp func) {
+  return sumEstimates(func,
+                      [](const ::spyre::cost::Estimate &estimate) { return estimate.totalInNs; });
+}
+
+double getTrafficInBytes(func::FuncOp func) {
+  return sumEstimates(func, [](const ::spyre::cost::Estimate &estimate) {
+    return double(estimate.readInBytes + estimate.writtenInBytes);
+  });
 }
 
 double getBoundInNs(func::FuncOp func) {
@@ -227,7 +241,7 @@ void collectPlanFacts(func::FuncOp func, int64_t numLaunches, CompileStats &stat
     stats.modelledInNs += op.estimate.totalInNs * runs;
     stats.computeInNs += op.estimate.computeInNs * runs;
     stats.memoryInNs += op.estimate.memoryInNs * runs;
-    stats.ringInNs += op.estimate.ringInNs * runs;
+    stats.ringInNs += (op.estimate.ringInNs + op.estimate.relayoutInNs) * runs;
     stats.vectorInNs += op.estimate.vectorInNs * runs;
     stats.startInNs += op.estimate.startInNs * runs;
   }

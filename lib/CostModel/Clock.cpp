@@ -84,9 +84,9 @@ Scheduled Clock::execute(const Activity &activity) {
       estimate.startInNs;
   // Without loads ahead the duration is the estimate's, to the last bit.
   result.durationInNs =
-      (ahead > 0 ? compute + estimate.ringInNs : estimate.totalInNs) + activity.dataRingInNs;
+      ahead > 0 ? compute + estimate.ringInNs + estimate.relayoutInNs : estimate.totalInNs;
   hold(result, Resource::Memory, now, loads - ahead);
-  hold(result, Resource::DataRing, now, activity.dataRingInNs);
+  hold(result, Resource::DataRing, now, estimate.relayoutInNs);
   double end = result.getEndInNs();
   hold(result, Resource::ReduceRing, end - stores - estimate.ringInNs, estimate.ringInNs);
   hold(result, Resource::Memory, end - stores, stores);
@@ -95,7 +95,7 @@ Scheduled Clock::execute(const Activity &activity) {
   });
 
   loaded = now + (loads - ahead);
-  storing = activity.dataRingInNs > 0 ? loaded : std::max(loaded, end - stores);
+  storing = estimate.relayoutInNs > 0 ? loaded : std::max(loaded, end - stores);
   written = activity.writes;
   now = end;
   return result;
@@ -111,43 +111,4 @@ Scheduled Clock::transfer(int64_t sizeInBytes) {
   now = result.getEndInNs();
   beginLaunch();
   return result;
-}
-
-//===----------------------------------------------------------------------===//
-// The ring
-//===----------------------------------------------------------------------===//
-
-double cost::getRingInNs(const Device &device, const std::vector<Message> &messages) {
-  int64_t numCores = device.getNumCores(), multicast = device.getMulticastReaders();
-  // Link i of a direction leaves core i.
-  std::vector<double> up(numCores), down(numCores);
-  for (const Message &message : messages) {
-    assert(message.from >= 0 && message.from < numCores && "no such core");
-    std::vector<int64_t> upwards, downwards;
-    for (int64_t to : message.to) {
-      assert(to >= 0 && to < numCores && "no such core");
-      int64_t hops = (to - message.from + numCores) % numCores;
-      if (hops == 0)
-        continue;
-      if (hops <= numCores - hops)
-        upwards.push_back(hops);
-      else
-        downwards.push_back(numCores - hops);
-    }
-    auto send = [&](std::vector<int64_t> &hops, std::vector<double> &links, int64_t step) {
-      std::sort(hops.begin(), hops.end());
-      for (size_t first = 0; first < hops.size(); first += size_t(multicast)) {
-        int64_t farthest = hops[std::min(hops.size(), first + size_t(multicast)) - 1];
-        for (int64_t i = 0; i < farthest; ++i)
-          links[(message.from + step * i + numCores * numCores) % numCores] += message.sizeInBytes;
-      }
-    };
-    send(upwards, up, 1);
-    send(downwards, down, -1);
-  }
-  double busiest = 0;
-  for (const std::vector<double> *links : {&up, &down})
-    for (double bytes : *links)
-      busiest = std::max(busiest, bytes);
-  return busiest / (double(device.getRingInBytesPerCycle()) * device.getClockInGHz());
 }

@@ -44,6 +44,7 @@ struct DeviceAccess {
   /// The same for what the device does or does not.
   template <typename D, typename Visitor> static void visitFlags(D &device, Visitor visit) {
     visit("restickify_reads_lx", device.restickifyReadsLX);
+    visit("relayouts", device.relayouts);
   }
 
   template <typename R, typename Visitor> static void visitRates(R &rates, Visitor visit) {

@@ -48,6 +48,7 @@ Device DeviceAccess::makeSpyre() {
   d.arrayColumns = 8;          // doc
   // Front end of September 2026 (its pull request 4153): where every core reads what it holds.
   d.restickifyReadsLX = true;
+  d.relayouts = true; // front end of August 2026: `shuffle`
 
   DeviceRates &r = d.rates; // all measured
   r.memoryInBytesPerNs = 150;
@@ -79,6 +80,7 @@ Device DeviceAccess::makeSpyre202606() {
   d.usableLXInBytes = 1677721;     // front end of June 2026: 0.8 of 2 MiB
   d.spanLimitInBytes = 256 * kMiB; // and its span check
   d.restickifyReadsLX = false;
+  d.relayouts = false;
   return d;
 }
 

@@ -11,6 +11,8 @@
 
 #include "spyre/Planning/DivisionCost.h"
 
+#include "spyre/CostModel/Ring.h"
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -194,6 +196,26 @@ cost::OpProblem getCostProblem(const DivisionProblem &problem, const Splits &spl
 DivisionCost makeModelCost(const Device &device, std::optional<CostClass> costClass) {
   return [device, costClass](const DivisionProblem &problem, const Splits &splits) {
     return cost::estimate(device, getCostProblem(problem, splits, costClass)).totalInNs;
+  };
+}
+
+GatherCost makeGatherCost(const Device &device) {
+  return [device](const std::vector<int64_t> &slices, unsigned gathered, double bytes) {
+    int64_t numCores = 1;
+    for (int64_t count : slices)
+      numCores *= count;
+    std::vector<cost::Box> held, wanted;
+    for (int64_t core = 0; core < numCores; ++core) {
+      cost::Box mine, all;
+      int64_t rest = core;
+      for (size_t i = 0; i < slices.size(); rest /= slices[i++]) {
+        mine.emplace_back(rest % slices[i], rest % slices[i] + 1);
+        all.push_back(gathered >> i & 1 ? std::pair<int64_t, int64_t>(0, slices[i]) : mine.back());
+      }
+      held.push_back(std::move(mine));
+      wanted.push_back(std::move(all));
+    }
+    return cost::getRelayoutInNs(device, held, wanted, bytes);
   };
 }
 

@@ -326,25 +326,37 @@ static std::vector<Nest> chooseNests(const tiling::Facts &facts) {
   });
 }
 
-/// \p nests where \p lost, which \p facts knows now, do not stay untiled: those that do not use
-/// them are what they were.
-static std::vector<Nest> chooseAgain(const tiling::Facts &facts, std::vector<Nest> nests,
-                                     const std::vector<unsigned> &lost) {
-  return chooseBetween(facts, std::move(nests), [&](const Nest &nest) {
-    for (unsigned number = nest.first; number <= nest.last; ++number)
-      for (const TilingOperand &operand : facts.problem.ops[number].operands)
-        if (std::find(lost.begin(), lost.end(), operand.value) != lost.end())
-          return false;
-    return true;
-  });
-}
-
 /// Of each operation, whether it is in one of \p nests.
 static std::vector<bool> findInNests(const TilingProblem &problem, const std::vector<Nest> &nests) {
   std::vector<bool> isInNest(problem.ops.size());
   for (const Nest &nest : nests)
     std::fill(isInNest.begin() + nest.first, isInNest.begin() + nest.last + 1, true);
   return isInNest;
+}
+
+/// \p nests where \p lost, which \p facts knows now, do not stay untiled: those that neither use
+/// them nor stand beside operations in no nest that do are what they were.
+static std::vector<Nest> chooseAgain(const tiling::Facts &facts, std::vector<Nest> nests,
+                                     const std::vector<unsigned> &lost) {
+  const std::vector<bool> isInNest = findInNests(facts.problem, nests);
+  auto usesLost = [&](unsigned number) {
+    const std::vector<TilingOperand> &operands = facts.problem.ops[number].operands;
+    return std::any_of(operands.begin(), operands.end(), [&](const TilingOperand &operand) {
+      return std::find(lost.begin(), lost.end(), operand.value) != lost.end();
+    });
+  };
+  return chooseBetween(facts, std::move(nests), [&](const Nest &nest) {
+    for (unsigned number = nest.first; number <= nest.last; ++number)
+      if (usesLost(number))
+        return false;
+    for (unsigned before = nest.first; before-- > 0 && !isInNest[before];)
+      if (usesLost(before))
+        return false;
+    for (unsigned after = nest.last + 1; after < isInNest.size() && !isInNest[after]; ++after)
+      if (usesLost(after))
+        return false;
+    return true;
+  });
 }
 
 /// Values that operations of \p nests or beside them expect in the scratchpads, and that some

@@ -21,6 +21,8 @@ static constexpr double kIllegal = std::numeric_limits<double>::infinity();
 /// An operation with dims for copies has at most so many: descriptors have names for seven, and
 /// layouts may take one apart.
 static constexpr size_t kMostDims = 6;
+/// Ways to share a chain of products by two dims that are tried.
+static constexpr size_t kMostOfChained = 3;
 
 double Facts::getCostInNs(unsigned number, const std::vector<std::pair<unsigned, int64_t>> &tiles,
                           const Splits &splits, uint64_t inLX, bool reachesAll) const {
@@ -204,7 +206,7 @@ bool Run::placeOps(const Candidate &candidate, Nest &nest) {
   nest.ops.resize(getLength());
   for (unsigned number = first; number <= last; ++number) {
     NestOp &placed = nest.ops[number - first];
-    placed.depth = placed.copied = 0;
+    placed.depth = placed.copied = placed.gathered = 0;
     placed.isAfter = placed.isApart = false;
     placed.dims.clear();
     placed.splits.clear();
@@ -257,13 +259,26 @@ bool Run::placeOps(const Candidate &candidate, Nest &nest) {
 bool Run::mayCopy(const Candidate &candidate) const {
   for (const Share &share : candidate.cores)
     for (unsigned place = 0; place < values.size() && share.numSlices > 1; ++place)
-      if (!share.shared->isInValue[place] && touchesBoxes[place] &&
-          std::any_of(uses[place].begin(), uses[place].end(), [&](Use use) {
-            return !facts.problem.ops[use.op].operands[use.operand].isWrite &&
-                   readsCopies(share, use);
-          }))
+      if (!share.shared->isInValue[place] && touchesBoxes[place] && isReadAlike(share, place))
         return true;
   return false;
+}
+
+bool Run::mayGather(const Candidate &candidate) const {
+  for (const Share &share : candidate.cores)
+    for (unsigned place = 0; place < values.size() && isOfChain(*share.shared); ++place) {
+      const unsigned value = values[place];
+      if (mayGather(place) && share.shared->valueDims[place] && facts.firstUse[value] >= first &&
+          facts.lastUse[value] <= last && isReadAlike(share, place))
+        return true;
+    }
+  return false;
+}
+
+bool Run::isReadAlike(const Share &share, unsigned place) const {
+  return std::any_of(uses[place].begin(), uses[place].end(), [&](Use use) {
+    return !facts.problem.ops[use.op].operands[use.operand].isWrite && readsCopies(share, use);
+  });
 }
 
 void Run::copyOps(const Candidate &candidate, Nest &nest) const {
@@ -418,10 +433,10 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit, doubl
   double ns = 0;
   std::vector<bool> isKept(values.size());
   bool hasCopies = false;
-  std::vector<unsigned> copied(values.size());
+  std::vector<unsigned> copied(values.size()), gathered(values.size());
   for (const Kept &entry : kept) {
     isKept[entry.place] = true;
-    copied[entry.place] = entry.tile.copied;
+    (entry.tile.isGathered ? gathered : copied)[entry.place] = entry.tile.copied;
     hasCopies |= entry.tile.copied != 0;
   }
   // Without copies it is another candidate; with them nothing goes out that all compute, and
@@ -429,13 +444,17 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit, doubl
   if (candidate.copies && !hasCopies)
     return kIllegal;
   for (unsigned number = first; number <= last; ++number) {
-    const NestOp &op = nest.ops[number - first];
+    NestOp &op = nest.ops[number - first];
     if (op.isApart)
       continue;
     const TilingOp &described = facts.problem.ops[number];
     unsigned slices = op.copied;
-    for (const TilingOperand &operand : described.operands)
-      slices |= copied[places[operand.value]];
+    for (unsigned k = 0; k < described.operands.size(); ++k) {
+      const unsigned place = places[described.operands[k].value];
+      const bool readsAll = isGathered(candidate, gathered[place], {number, k});
+      op.gathered |= unsigned(readsAll) << k;
+      slices |= readsAll ? gathered[place] : copied[place];
+    }
     if (slices && described.units.size() + std::popcount(slices) > kMostDims)
       return kIllegal;
     for (size_t i = 0; i < candidate.cores.size(); ++i)
@@ -456,6 +475,13 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit, doubl
         return kIllegal;
   }
   for (Kept &entry : kept) {
+    if (entry.tile.isGathered) {
+      double part = entry.bytes;
+      for (size_t i = 0; i < nest.shares.size(); ++i)
+        part /= entry.tile.copied >> i & 1 ? double(nest.shares[i]) : 1;
+      ns += facts.getGatherInNs(nest.shares, entry.tile.copied, part) *
+            double(nest.getNumRuns(entry.tile.depth));
+    }
     if (entry.tile.isLoaded || entry.tile.isStored) {
       double bytes = double(facts.problem.values[entry.tile.value].sizeInBytes);
       for (unsigned i = 0; i < entry.tile.depth; ++i)
@@ -465,7 +491,8 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit, doubl
     }
     // A whole value keeps its buffer.
     assert(
-        (entry.tile.depth == 0 || entry.tile.isLoaded || entry.tile.isStored ||
+        (entry.tile.depth == 0 || entry.tile.isGathered || entry.tile.isLoaded ||
+         entry.tile.isStored ||
          (facts.firstUse[entry.tile.value] >= first && facts.lastUse[entry.tile.value] <= last)) &&
         "a tile that is no copy of anything ends with the nest");
     if (entry.tile.depth > 0 || entry.tile.isLoaded || entry.tile.isStored || entry.tile.copied)
@@ -533,19 +560,28 @@ void Run::order(std::vector<Share> &shares) const {
   }
 }
 
+int64_t Run::getShareableUnits(const Class &shared, const std::vector<Loop> &loops) {
+  auto isOfColumns = [&](const Class *tiled) {
+    const std::vector<Node> &all = getColumns();
+    return shared.isOfColumns &&
+           std::any_of(all.begin(), all.end(), [&](Node root) { return &getClass(root) == tiled; });
+  };
+  int64_t units = shared.extent / std::max<int64_t>(1, shared.unit);
+  for (const Loop &loop : loops) {
+    const int64_t left = loop.tiled->extent / loop.numTrips;
+    if (loop.tiled == &shared)
+      units = left / std::max<int64_t>(1, shared.unit);
+    else if (isOfColumns(loop.tiled))
+      units = std::gcd(units, left / std::max<int64_t>(1, loop.tiled->unit));
+  }
+  return units;
+}
+
 std::vector<std::vector<Run::Share>> Run::getShares(const std::vector<Loop> &loops,
                                                     const std::vector<Node> &candidates) {
   if (pins && pins->cores)
     return {*pins->cores};
   const int64_t numCores = facts.problem.numCores;
-  auto getUnits = [&](Node root) {
-    const Class &shared = getShareClass(root);
-    int64_t extent = shared.extent;
-    for (const Loop &loop : loops)
-      if (loop.tiled == &shared)
-        extent /= loop.numTrips;
-    return extent / std::max<int64_t>(1, shared.unit);
-  };
   auto getMost = [](int64_t units, int64_t limit) {
     int64_t most = 1;
     for (int64_t n = 2; n <= limit; ++n)
@@ -553,10 +589,11 @@ std::vector<std::vector<Run::Share>> Run::getShares(const std::vector<Loop> &loo
         most = n;
     return most;
   };
-  // Columns of several products are not tiled over time and shared by cores at once.
+  // Columns of several products are not tiled over time and shared by cores at once, unless one
+  // product reads what another one makes.
   auto isTiled = [&](Node root) {
     const std::vector<Node> &all = getColumns();
-    return std::find(all.begin(), all.end(), root) != all.end() &&
+    return !hasChain && std::find(all.begin(), all.end(), root) != all.end() &&
            std::any_of(loops.begin(), loops.end(), [&](const Loop &loop) {
              return std::any_of(all.begin(), all.end(),
                                 [&](Node other) { return &getClass(other) == loop.tiled; });
@@ -565,31 +602,53 @@ std::vector<std::vector<Run::Share>> Run::getShares(const std::vector<Loop> &loo
   std::vector<Node> shareable = candidates;
   std::erase_if(shareable, isTiled);
   std::vector<std::vector<Share>> shares;
-  for (Node root : shareable)
-    shares.push_back({{&getShareClass(root), getMost(getUnits(root), numCores)}});
+  std::vector<std::pair<const Class *, int64_t>> known;
+  for (Node root : shareable) {
+    const Class &shared = getShareClass(root);
+    known.emplace_back(&shared, getShareableUnits(shared, loops));
+    shares.push_back({{&shared, getMost(known.back().second, numCores)}});
+  }
   if (getLength() > kMostOfTwoShares || !hasProducts)
     return shares;
   // Two dims where products are: what cores read alike, they wait for.
-  int64_t most = 2;
-  std::vector<std::vector<Share>> pairs;
+  struct Pairs {
+    int64_t most = 2; // cores
+    std::vector<std::vector<Share>> all;
+    void add(Share a, Share b) {
+      const int64_t cores = a.numSlices * b.numSlices;
+      if (b.numSlices == 1 || cores < most)
+        return;
+      if (cores > most)
+        all.clear();
+      most = cores;
+      all.push_back({a, b});
+    }
+  };
+  Pairs pairs, chained;
   for (size_t i = 0; i < shareable.size(); ++i)
     for (size_t j = i + 1; j < shareable.size(); ++j) {
-      const int64_t units = getUnits(shareable[i]), others = getUnits(shareable[j]);
-      for (int64_t n = 2; n * 2 <= numCores; ++n) {
-        if (units % n)
-          continue;
-        const int64_t m = getMost(others, numCores / n);
-        if (m == 1 || n * m < most)
-          continue;
-        if (n * m > most)
-          pairs.clear();
-        most = n * m;
-        pairs.push_back({{&getShareClass(shareable[i]), n}, {&getShareClass(shareable[j]), m}});
+      auto [a, units] = known[i];
+      auto [b, others] = known[j];
+      const bool isChain = isOfChain(*a) || isOfChain(*b);
+      // What is gathered is the smaller, the more slices it has of other dims; in more than a
+      // transfer serves, all wait for what they read alike.
+      if (isOfChain(*a)) {
+        std::swap(a, b);
+        std::swap(units, others);
       }
+      const int64_t limit =
+          isChain ? std::min(numCores / 2, facts.problem.multicastReaders) : numCores / 2;
+      for (int64_t n = 2; n <= limit; ++n)
+        if (units % n == 0)
+          (isChain ? chained : pairs).add({a, n}, {b, getMost(others, numCores / n)});
     }
-  for (std::vector<Share> &pair : pairs)
-    order(pair);
-  shares.insert(shares.end(), pairs.begin(), pairs.end());
+  if (chained.all.size() > kMostOfChained)
+    chained.all.erase(chained.all.begin(), chained.all.end() - kMostOfChained);
+  for (Pairs *each : {&pairs, &chained})
+    for (std::vector<Share> &pair : each->all) {
+      order(pair);
+      shares.push_back(std::move(pair));
+    }
   return shares;
 }
 

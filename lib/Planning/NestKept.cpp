@@ -56,7 +56,13 @@ std::optional<Run::Sharing> Run::findSharing(const Candidate &candidate, const N
         if (op.copied & bit && share.shared->isInValue[place])
           return std::nullopt;
       } else if (share.shared->valueDims[place]) {
-        sharing.sliced |= bit;
+        // All slices of it, as columns of its own are what is shared.
+        if (!isOfChain(*share.shared) || !readsCopies(share, use))
+          sharing.sliced |= bit;
+        else if (mayGather(place) && readsGathered(candidate, i, use))
+          sharing.gathered |= bit;
+        else
+          return std::nullopt;
       } else {
         // The result of a reduced dim, too: which core has the whole sum is not public.
         if (!candidate.copies || share.shared->isInValue[place] || !readsCopies(share, use) ||
@@ -77,8 +83,11 @@ std::optional<Run::Sharing> Run::findSharing(const Candidate &candidate, const N
     return std::nullopt;
   if ((sharing.sliced & sharing.copied) | (leftOut & (sharing.sliced | sharing.copied)))
     return std::nullopt;
+  if (sharing.gathered & ~sharing.sliced)
+    return std::nullopt;
   // Copies are counted in the order of the shares.
-  return sharing.copied && isReversed.value_or(false) ? std::nullopt : std::optional(sharing);
+  return (sharing.copied | sharing.gathered) && isReversed.value_or(false) ? std::nullopt
+                                                                           : std::optional(sharing);
 }
 
 std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nest,
@@ -146,6 +155,9 @@ std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nes
     const bool isWithin = value.isInternal && facts.firstUse[number] >= first &&
                           facts.lastUse[number] <= last && isWrittenFirst;
     const bool isInside = isWhole || isWithin;
+    // What is gathered is a copy of what the nest has written.
+    if (sharing->gathered && (!isWithin || numWrites != numFirstWrites))
+      continue;
     // Not what is read beyond the run: that is no tile, also where a loop writes it first.
     if (isWrittenFirst && (isWithin || !isWhole))
       tile.depth = std::max(tile.depth, nest.ops[firstUse.op - first].depth);
@@ -210,8 +222,42 @@ std::vector<Run::Kept> Run::findKept(const Candidate &candidate, const Nest &nes
       entry.savedInBytes += mustStay ? kMustStay : getBytesOfRuns(use, nest);
     }
     kept.push_back(std::move(entry));
+    if (!sharing->gathered)
+      continue;
+    Kept gathered = gather(candidate, nest, kept.back(), sharing->gathered, positions);
+    // Once it is gathered only others need the slices.
+    if (mostDepth == gathered.tile.depth) {
+      kept.back().to = gathered.from;
+      for (Use use : uses[place])
+        if (!isGathered(candidate, sharing->gathered, use))
+          kept.back().to = std::max(kept.back().to, positions[use.op - first]);
+    }
+    kept.push_back(std::move(gathered));
   }
   return kept;
+}
+
+Run::Kept Run::gather(const Candidate &candidate, const Nest &nest, const Kept &entry,
+                      unsigned gathered, const std::vector<unsigned> &positions) const {
+  Kept made{entry.place, entry.tile, kNone, entry.to, entry.bytes};
+  made.tile.isGathered = true;
+  made.tile.copied = gathered;
+  for (size_t i = 0; i < candidate.cores.size(); ++i)
+    if (gathered >> i & 1) {
+      made.tile.splits[*made.tile.shareDims[i]] = 1;
+      made.tile.shareDims[i].reset();
+      made.bytes *= double(candidate.cores[i].numSlices);
+    }
+  for (Use use : uses[entry.place])
+    if (isGathered(candidate, gathered, use)) {
+      made.from = std::min(made.from, positions[use.op - first]);
+      made.savedInBytes += getBytesOfRuns(use, nest);
+    }
+  // Read in deeper loops, it is made before they begin.
+  for (unsigned op = 0; op < nest.ops.size(); ++op)
+    if (nest.ops[op].depth > entry.tile.depth)
+      made.from = std::min(made.from, std::max(entry.from, positions[op]));
+  return made;
 }
 
 bool fit(std::vector<Resident> &residents, size_t numPositions, double capacity) {
@@ -271,9 +317,16 @@ bool Run::fitKept(std::vector<Kept> &kept, Nest &nest, const std::vector<unsigne
   for (unsigned op = 0; op < positions.size(); ++op)
     opAt[positions[op]] = op + first;
   std::vector<Resident> residents;
+  const unsigned numOwn = static_cast<unsigned>(values.size());
+  // A value's tiles, the values that pass by, gathered tiles.
+  auto getId = [&](const Kept &entry) {
+    return entry.place + (entry.tile.isGathered
+                              ? numOwn + static_cast<unsigned>(facts.problem.values.size())
+                              : 0);
+  };
   for (const Kept &entry : kept) {
-    Resident resident{entry.place, entry.from,         entry.to,
-                      entry.bytes, entry.savedInBytes, std::nullopt};
+    Resident resident{getId(entry), entry.from,         entry.to,
+                      entry.bytes,  entry.savedInBytes, std::nullopt};
     const unsigned number = opAt[entry.to];
     std::optional<unsigned> result = facts.getReplacement(number, values[entry.place]);
     if (result && uses[places[*result]].front().op == number &&
@@ -281,7 +334,6 @@ bool Run::fitKept(std::vector<Kept> &kept, Nest &nest, const std::vector<unsigne
       resident.replacedBy = places[*result];
     residents.push_back(resident);
   }
-  const unsigned numOwn = static_cast<unsigned>(values.size());
   for (unsigned value : getPassing())
     residents.push_back({numOwn + value, 0, static_cast<unsigned>(positions.size()) - 1,
                          double(*facts.problem.values[value].untiledPartInBytes),
@@ -289,13 +341,17 @@ bool Run::fitKept(std::vector<Kept> &kept, Nest &nest, const std::vector<unsigne
   if (fit(residents, positions.size(),
           kShareOfScratchpad * double(facts.problem.scratchpadInBytes)))
     return true;
-  std::vector<bool> isLeft(numOwn + facts.problem.values.size());
+  std::vector<bool> isLeft(2 * numOwn + facts.problem.values.size());
   for (const Resident &resident : residents)
     isLeft[resident.id] = true;
   for (unsigned value : getPassing())
     if (!isLeft[numOwn + value])
       nest.evicted.push_back(value);
-  std::erase_if(kept, [&](const Kept &entry) { return !isLeft[entry.place]; });
+  // A gathered tile and what it is made of are there together.
+  for (const Kept &entry : kept)
+    if (entry.tile.isGathered && !(isLeft[entry.place] && isLeft[getId(entry)]))
+      isLeft[entry.place] = isLeft[getId(entry)] = false;
+  std::erase_if(kept, [&](const Kept &entry) { return !isLeft[getId(entry)]; });
   return false;
 }
 

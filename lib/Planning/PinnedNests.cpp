@@ -76,13 +76,13 @@ std::variant<Nest, ScheduleError> Run::findPinned(const ScheduledNest &pinned,
       if (auto *message = std::get_if<std::string>(&found))
         return ScheduleError{field + ".dim", *message};
       const Class &shared = getShareClass(std::get<Node>(found));
-      int64_t extent = shared.extent;
-      for (const Loop &loop : pins->loops ? *pins->loops : std::vector<Loop>())
-        extent /= loop.tiled == &shared ? loop.numTrips : 1;
-      if (extent % (cut.parts * std::max<int64_t>(1, shared.unit)))
-        return ScheduleError{field + ".slices", "a tile has " + std::to_string(extent) +
+      const int64_t unit = std::max<int64_t>(1, shared.unit),
+                    units =
+                        getShareableUnits(shared, pins->loops ? *pins->loops : std::vector<Loop>());
+      if (units % cut.parts)
+        return ScheduleError{field + ".slices", "a tile has " + std::to_string(units * unit) +
                                                     " along the dim, in units of " +
-                                                    std::to_string(shared.unit) +
+                                                    std::to_string(unit) +
                                                     ": slices have to be equal"};
       slices *= cut.parts;
       pins->cores->push_back({&shared, cut.parts});

@@ -48,7 +48,7 @@ static std::optional<ResidencyObstacle>
 findObstacleInBoxes(const ResidencyValue &value, const std::vector<const layout::Spread *> &spreads,
                     int64_t numCores) {
   for (unsigned use = 0; use < spreads.size(); ++use)
-    if (!value.uses[use].access.isBox(value.shape))
+    if (!value.uses[use].access.isBox(value.shape) || value.uses[use].isFromAnyCore)
       return ResidencyObstacle{Obstacle::OtherPart, use};
   // Of each use and core; idle cores are the last ones.
   std::vector<std::vector<layout::Region>> regions(spreads.size());
@@ -133,7 +133,7 @@ findObstacleInSpreads(const ResidencyValue &value,
   };
   for (unsigned i = 1; i < spreads.size(); ++i) {
     const layout::Access &read = value.uses[i].access;
-    if (read == written && *spreads[i] == owner)
+    if (value.uses[i].isFromAnyCore || (read == written && *spreads[i] == owner))
       continue;
     // The same part of some of the cores alone is a part in addresses of its own.
     if (!read.isWhole(value.shape))

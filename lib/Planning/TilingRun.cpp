@@ -96,28 +96,53 @@ const Run::Class &Run::getClass(Node root) {
   return known->second;
 }
 
+static bool dependsOn(const layout::IndexMap &map, unsigned dim) {
+  return std::any_of(map.results.begin(), map.results.end(),
+                     [dim](const layout::IndexExpr &expr) { return layout::dependsOn(expr, dim); });
+}
+
+void Run::addColumns(Use use, std::vector<Node> &found) {
+  const TilingOp &op = facts.problem.ops[use.op];
+  for (unsigned d = 0; d < Facts::getExtents(op).size(); ++d) {
+    const Node node = facts.opNodes[use.op] + d;
+    if (dependsOn(facts.getMap(use), d) || isReduced[node] || Facts::getExtents(op)[d] == 1)
+      continue;
+    if (const Node root = find(node); std::find(found.begin(), found.end(), root) == found.end())
+      found.push_back(root);
+  }
+}
+
+void Run::addChains(std::vector<Node> &found) {
+  for (unsigned place = 0; place < values.size(); ++place)
+    for (Use use : uses[place]) {
+      const TilingOp &op = facts.problem.ops[use.op];
+      if (!isOfProduct[place] || !mayGather(place) || op.macs == 0 ||
+          op.operands[use.operand].isWrite)
+        continue;
+      // Operations on many alike (heads) share those among the cores.
+      const std::vector<int64_t> &extents = Facts::getExtents(op);
+      bool isBatched = false;
+      for (unsigned d = 0; d < extents.size(); ++d)
+        isBatched |= extents[d] > 1 && std::all_of(op.operands.begin(), op.operands.end(),
+                                                   [&](const TilingOperand &operand) {
+                                                     return dependsOn(operand.map, d);
+                                                   });
+      if (isBatched)
+        continue;
+      addColumns(use, found);
+      for (unsigned d = 0; d < Facts::getExtents(op).size(); ++d)
+        if (const Node node = facts.opNodes[use.op] + d;
+            isReduced[node] && std::find(found.begin(), found.end(), find(node)) == found.end())
+          found.push_back(find(node));
+    }
+}
+
 const std::vector<Node> &Run::getColumns() {
   if (columns)
     return *columns;
   columns.emplace();
   if (!sharesColumns())
     return *columns;
-  // The dims of a product's result that an operand of it does not have.
-  auto addColumns = [&](Use use) {
-    const TilingOp &op = facts.problem.ops[use.op];
-    for (unsigned d = 0; d < Facts::getExtents(op).size(); ++d) {
-      const Node node = facts.opNodes[use.op] + d;
-      const std::vector<layout::IndexExpr> &results = facts.getMap(use).results;
-      const bool isRead =
-          std::any_of(results.begin(), results.end(),
-                      [&](const layout::IndexExpr &expr) { return layout::dependsOn(expr, d); });
-      if (isRead || isReduced[node] || Facts::getExtents(op)[d] == 1)
-        continue;
-      if (const Node root = find(node);
-          std::find(columns->begin(), columns->end(), root) == columns->end())
-        columns->push_back(root);
-    }
-  };
   for (unsigned place = 0; place < values.size(); ++place) {
     auto isFactor = [&](Use use) {
       const TilingOp &op = facts.problem.ops[use.op];
@@ -127,16 +152,19 @@ const std::vector<Node> &Run::getColumns() {
       continue;
     for (Use use : uses[place])
       if (isFactor(use))
-        addColumns(use);
+        addColumns(use, *columns);
   }
-  auto isColumn = [&](Node node) {
-    return std::find(columns->begin(), columns->end(), find(node)) != columns->end();
-  };
+  addChains(*columns);
   bool isClear = columns->size() > 1;
   for (unsigned op = first; op <= last && isClear; ++op) {
+    const TilingOp &described = facts.problem.ops[op];
     unsigned count = 0;
-    for (unsigned d = 0; d < Facts::getExtents(facts.problem.ops[op]).size(); ++d)
-      count += isColumn(facts.opNodes[op] + d);
+    for (unsigned d = 0; d < Facts::getExtents(described).size(); ++d) {
+      const Node node = facts.opNodes[op] + d;
+      const bool isColumn =
+          std::find(columns->begin(), columns->end(), find(node)) != columns->end();
+      count += isColumn && !(described.macs > 0 && isReduced[node]);
+    }
     isClear = count <= 1;
   }
   if (!isClear)
@@ -150,23 +178,28 @@ const Run::Class &Run::getShareClass(Node root) {
     return getClass(root);
   auto known = classes.find(kNone);
   if (known == classes.end())
-    known = classes
-                .emplace(kNone, makeClass([&](Node node) {
-                           return std::find(all.begin(), all.end(), find(node)) != all.end();
-                         }))
-                .first;
+    known =
+        classes
+            .emplace(kNone, makeClass(
+                                [&](Node node) {
+                                  return std::find(all.begin(), all.end(), find(node)) != all.end();
+                                },
+                                /*ofColumns=*/true))
+            .first;
   return known->second;
 }
 
-template <typename IsIn> Run::Class Run::makeClass(IsIn isIn) {
+template <typename IsIn> Run::Class Run::makeClass(IsIn isIn, bool ofColumns) {
   Class made;
+  made.isOfColumns = ofColumns;
   std::vector<std::pair<int64_t, int64_t>> dims; // extents and units
   for (unsigned op = first; op <= last; ++op) {
     std::optional<unsigned> found;
     bool isReducedHere = false, areSeveral = false, isInnerHere = false;
     const Node begin = facts.opNodes[op];
     for (unsigned d = 0; d < Facts::getExtents(facts.problem.ops[op]).size(); ++d)
-      if (isIn(begin + d)) {
+      if (isIn(begin + d) &&
+          !(ofColumns && facts.problem.ops[op].macs > 0 && isReduced[begin + d])) {
         areSeveral |= found.has_value();
         isReducedHere |= areSeveral || isReduced[begin + d];
         isInnerHere |= isInner[begin + d];

@@ -36,9 +36,9 @@ inline constexpr double kShareOfTraffic = 0.01;
 inline constexpr double kWorthwhile = 0.97;
 /// Longer runs are tiled by one loop.
 inline constexpr unsigned kMostOfTwoLoops = 40;
-/// Longer runs, and those with products of products, are not shared along the columns of products
-/// that few other operations have.
-inline constexpr unsigned kMostOfColumns = 40;
+/// Longer runs are not shared along the columns of products that few other operations have;
+/// nor are those with products of products, along the columns of these.
+inline constexpr unsigned kMostOfColumns = 40, kMostOfChain = 24;
 /// Longer runs are shared along one dim.
 inline constexpr unsigned kMostOfTwoShares = 128;
 
@@ -209,6 +209,14 @@ struct Facts {
   double getCostInNs(unsigned op, const std::vector<std::pair<unsigned, int64_t>> &tiles,
                      const Splits &splits, uint64_t inLX, bool reachesAll) const;
 
+  /// What gathering takes (TilingProblem::gatherCost), which grows with the bytes.
+  double getGatherInNs(const std::vector<int64_t> &slices, unsigned gathered, double bytes) const {
+    auto [known, isNew] = gatherInNsPerByte.try_emplace({slices, gathered});
+    if (isNew)
+      known->second = problem.gatherCost(slices, gathered, 1);
+    return known->second * bytes;
+  }
+
   /// The best division of operation \p op as a whole, all operands in device memory, and what it
   /// takes then. Infinite, with no splits, if there is none.
   const std::pair<Splits, double> &getOwnDivision(unsigned op) const;
@@ -273,6 +281,7 @@ private:
   };
   mutable std::unordered_map<std::vector<int64_t>, double, Hash> costs;
   mutable std::unordered_map<unsigned, std::pair<Splits, double>> ownDivisions;
+  mutable std::map<std::pair<std::vector<int64_t>, unsigned>, double> gatherInNsPerByte;
   mutable std::vector<int64_t> key; ///< of the last question
 };
 
@@ -349,15 +358,28 @@ private:
     /// Parts that all its dims can be cut into alike; how many of them have to stay together.
     int64_t extent = 1, unit = 1;
     unsigned numOps = 0; ///< that have a dim
+    bool isOfColumns = false;
   };
   const Class &getClass(Node root);
   /// The same as cores share it: columns of products that read a value together (of the projections
   /// of one input) are shared alike, as one class.
   const Class &getShareClass(Node root);
-  bool sharesColumns() const { return hasProducts && !hasChain && getLength() <= kMostOfColumns; }
+  /// Where a product reads what another one makes, the columns of both are, if the cores can gather
+  /// what they have of it.
+  bool sharesColumns() const {
+    return hasProducts && (hasChain ? facts.problem.gatherCost && getLength() <= kMostOfChain
+                                    : getLength() <= kMostOfColumns);
+  }
+  /// True if \p shared are the columns of a product and of what it reads of another one.
+  bool isOfChain(const Class &shared) const { return hasChain && shared.isOfColumns; }
   /// The classes of such columns; none if there are not several, or an operation has two of them.
   const std::vector<Node> &getColumns();
-  template <typename IsIn> Class makeClass(IsIn isIn);
+  /// \p ofColumns: of several dims of a product the one that it does not reduce.
+  template <typename IsIn> Class makeClass(IsIn isIn, bool ofColumns = false);
+  /// The columns of products that read what the run's products make, and the dims that they reduce.
+  void addChains(std::vector<Node> &columns);
+  /// The dims of a product's result that operand \p use of it does not have.
+  void addColumns(Use use, std::vector<Node> &columns);
   /// The dim of operation \p op that cores may share along \p shared: also a reduced one, whose
   /// sums they put together.
   static std::optional<unsigned> getSharedDim(const Class &shared, unsigned op) {
@@ -380,6 +402,8 @@ private:
     const Class *shared = nullptr;
     int64_t numSlices = 1;
   };
+  /// Into how many slices cores could share what \p loops leave of \p shared.
+  int64_t getShareableUnits(const Class &shared, const std::vector<Loop> &loops);
   struct Candidate {
     std::vector<Loop> loops; ///< of several tiles each, outermost first
     std::vector<Share> cores;
@@ -399,6 +423,26 @@ private:
     double bytes;            ///< in the scratchpad of a core
     double savedInBytes = 0; ///< of traffic
   };
+  /// The tile of \p entry, which \p sharing says is gathered, as its readers have it.
+  Kept gather(const Candidate &candidate, const Nest &nest, const Kept &entry, unsigned gathered,
+              const std::vector<unsigned> &positions) const;
+  /// Whether what cores have of a value can be put together in each of them.
+  bool mayGather(unsigned place) const {
+    return facts.problem.gatherCost && facts.problem.values[values[place]].mayMove;
+  }
+  /// True if \p use reads its value, of which cores share tiles, as a whole along \p share.
+  bool readsGathered(const Candidate &candidate, size_t share, Use use) const {
+    const Share &along = candidate.cores[share];
+    return candidate.copies && along.numSlices > 1 && isOfChain(*along.shared) &&
+           !facts.problem.ops[use.op].operands[use.operand].isWrite && readsCopies(along, use);
+  }
+  /// True if \p use is of the tile that is gathered along some of the shares \p gathered.
+  bool isGathered(const Candidate &candidate, unsigned gathered, Use use) const {
+    for (size_t i = 0; i < candidate.cores.size(); ++i)
+      if (gathered >> i & 1 && readsGathered(candidate, i, use))
+        return true;
+    return false;
+  }
   /// The time of \p candidate, which \p nest becomes. \p allFit: nothing that could stay in LX
   /// had to leave it for its size. Infinite if it is not legal.
   /// Where it is \p limit or more, it may be said to be infinite.
@@ -429,6 +473,10 @@ private:
   bool placeOps(const Candidate &candidate, Nest &nest);
   /// Whether some operation reads alike what slices of a share could have copies of.
   bool mayCopy(const Candidate &candidate) const;
+  /// Whether what cores have of some value would be put together.
+  bool mayGather(const Candidate &candidate) const;
+  /// True if an operation reads a value as slices of \p share could have copies of it.
+  bool isReadAlike(const Share &share, unsigned place) const;
   /// Which operations each slice does for itself: those whose result cores need alike.
   void copyOps(const Candidate &candidate, Nest &nest) const;
   /// Bytes that \p use touches in all iterations of \p nest: what a loop does not move along is
@@ -452,6 +500,7 @@ private:
   /// How the accesses of a value by the operations of a nest fit to what cores share.
   struct Sharing {
     unsigned sliced = 0, copied = 0; ///< along each share, a bit each
+    unsigned gathered = 0;           ///< sliced, but some read all slices
   };
   /// Nothing if some core would not find in its own scratchpad what it reads.
   std::optional<Sharing> findSharing(const Candidate &candidate, const Nest &nest,

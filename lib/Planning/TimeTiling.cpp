@@ -143,15 +143,24 @@ std::optional<Nest> Run::findBest(unsigned numLoops, Saving least) {
   auto considerShares = [&](const std::vector<Loop> &loops) {
     bool isLast = true;
     for (std::vector<Share> &cores : getShares(loops, shareable)) {
+      // Chains of products are shared along their columns to gather what lies between.
+      const bool gathers =
+          cores.size() > 1 && std::any_of(cores.begin(), cores.end(), [&](const Share &share) {
+            return isOfChain(*share.shared);
+          });
       Candidate candidate{loops, std::move(cores)};
-      candidate.isApart = findApart(candidate);
-      const double leastOf = getLeastOf(candidate, getLimit());
-      isLast &= consider(candidate, leastOf);
-      if (!hasProducts)
+      if (gathers && !mayGather(candidate))
         continue;
-      candidate.loadsFactors = true;
-      consider(candidate, leastOf);
-      if (!mayCopy(candidate))
+      candidate.isApart = findApart(candidate);
+      if (!gathers) {
+        const double leastOf = getLeastOf(candidate, getLimit());
+        isLast &= consider(candidate, leastOf);
+        if (!hasProducts)
+          continue;
+        candidate.loadsFactors = true;
+        consider(candidate, leastOf);
+      }
+      if (!gathers && !mayCopy(candidate))
         continue;
       candidate.copies = true;
       const double leastOfCopies = getLeastOf(candidate, getLimit());

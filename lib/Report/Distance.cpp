@@ -223,6 +223,8 @@ static std::string getReason(const Function &function, const Operation &op) {
     add("start " + microseconds(estimate.startInNs) + " µs a run");
   if (estimate.ringInNs > 0)
     add("partial sums " + microseconds(estimate.ringInNs) + " µs a run");
+  if (estimate.relayoutInNs > 0)
+    add("relayout " + microseconds(estimate.relayoutInNs) + " µs a run");
   const double moved = double(estimate.readInBytes) + double(estimate.writtenInBytes);
   if (moved > 0 && op.partOfBoundInNs < kNearly * op.leastInNs * double(op.numRuns))
     add(bytes(moved * double(op.numRuns)) +

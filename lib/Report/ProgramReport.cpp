@@ -62,7 +62,8 @@ int64_t report::getPeakInBytes(const Function &function) {
 Bound report::getBound(const cost::Estimate &estimate) {
   if (estimate.totalInNs <= 0)
     return Bound::Nothing;
-  if (estimate.ringInNs > estimate.computeInNs && estimate.ringInNs > estimate.memoryInNs)
+  const double ring = estimate.ringInNs + estimate.relayoutInNs;
+  if (ring > estimate.computeInNs && ring > estimate.memoryInNs)
     return Bound::Ring;
   if (estimate.startInNs * 2 > estimate.totalInNs)
     return Bound::Start;

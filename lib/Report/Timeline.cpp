@@ -33,7 +33,7 @@ constexpr LaneInfo kLanes[kNumLanes] = {{"device memory, read", "ld"},
                                         {"device memory, written", "st"},
                                         {"systolic arrays", "p"},
                                         {"vector units (SIMD)", "e wait"},
-                                        {"ring, partial sums", "ri"}};
+                                        {"ring", "ri"}};
 
 /// A part of an operation's time, from its begin on; in ns.
 struct Span {

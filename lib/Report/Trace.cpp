@@ -41,7 +41,7 @@ void writeArguments(json::Writer &w, const TimelineEvent &event) {
     w.field("ring_us", event.estimate.ringInNs / kNsPerUs);
     w.field("vector_us", event.estimate.vectorInNs / kNsPerUs);
     w.field("start_us", event.estimate.startInNs / kNsPerUs);
-    w.field("relayout_us", event.dataRingInNs / kNsPerUs);
+    w.field("relayout_us", event.estimate.relayoutInNs / kNsPerUs);
     w.field("kernel_us", event.estimate.totalInNs / kNsPerUs);
   }
   w.field("hbm_read_bytes", event.readInBytes);

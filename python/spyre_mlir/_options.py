@@ -23,7 +23,7 @@ from .errors import OptionError
 _MOST = {"threads": 256, "seed": 2**64 - 1}
 _MOST_OF_ANY = 2**20
 # The names of planning::PlanKind.
-PLAN_KINDS = ("best", "untiled", "tiled", "banded", "carried", "banded-carried")
+PLAN_KINDS = ("best", "untiled", "tiled", "banded", "carried", "banded-carried", "carried-products")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,8 +36,8 @@ class Options:
     exact_results: so are results that were chosen among them or scaled (relu, maximum, x * 2), as what reads them
     may decide by that bit; torch.compile has it always, since the next graph may.
     moves_on_host: a program that only moves data is PyTorch's: for parts of graphs, as torch.compile has it.
-    plan_kind: "best": the plan that takes least in the cost model; "untiled", "tiled", "banded", "carried" or "banded-carried": one of that
-    kind where there is one, to compare them.
+    plan_kind: "best": the plan that takes least in the cost model; "untiled", "tiled", "banded", "carried", "banded-carried" or
+    "carried-products": one of that kind where there is one, to compare them.
     plan: a file that says how the program is to be planned (docs/formats/schedule.md), or what such a file holds as
     a dict: obeyed, or refused with the reason. The file is read once, here. save_plan: where to write the plan.
     plan_seconds: seconds for each kind of plan to look at more tiles than usual.

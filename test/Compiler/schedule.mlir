@@ -98,7 +98,7 @@
 // RUN: sed 's|) -> !x {|) -> !x attributes {spyre.chosen_schedule = {nosuch = 3}} {|' %s > %t.chosen.mlir && spyre-compile %t.chosen.mlir -O2 --save-plan=%t.own.json -o %t.out
 // RUN: sed 's|) -> !x {|) -> !x attributes {spyre.schedule = {kind = "\FF"}} {|' %s > %t.bytes.mlir
 // RUN: not spyre-compile %t.bytes.mlir -O2 -o %t.out 2>&1 | FileCheck %s --check-prefix=BYTES
-// BYTES: error: the schedule cannot be obeyed: kind: known kinds are untiled, tiled, banded, carried and banded-carried
+// BYTES: error: the schedule cannot be obeyed: kind: known kinds are untiled, tiled, banded, carried, banded-carried and carried-products
 // RUN: sed 's|) -> !x {|) -> !x attributes {spyre.schedule = 1} {|' %s > %t.badattr.mlir
 // RUN: not spyre-compile %t.badattr.mlir -O2 -o %t.out 2>&1 | FileCheck %s --check-prefix=ATTR
 // ATTR: attribute 'spyre.schedule' must be a dictionary

@@ -257,7 +257,7 @@ class Plan:
         """Whether the compiler's own plan is of another form of the program than that whose L2 was dumped."""
         plans = json.loads((self.folder / "own.schedule.json").read_text())["functions"].values()
         return any(
-            plan.get("kind") in ("banded", "carried", "banded-carried") or plan.get("layouts") == "searched"
+            plan.get("kind") in ("banded", "carried", "banded-carried", "carried-products") or plan.get("layouts") == "searched"
             for plan in plans
         )
 

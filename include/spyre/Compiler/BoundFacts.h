@@ -22,9 +22,9 @@
 
 namespace spyre::compiler {
 
-/// The cost model's view of \p op, which \p planned describes.
+/// The cost model's view of \p op, which \p planned describes, on \p device.
 cost::OpProblem getCostProblem(mlir::spyre::DeviceOpInterface op,
-                               const mlir::spyre::PlannedOp &planned);
+                               const mlir::spyre::PlannedOp &planned, const Device &device);
 
 /// What no plan of one launch of a function falls below: what its operations touch of each array
 /// of the host, in the host's type, is read or written once.

@@ -35,6 +35,10 @@ struct LowerOptions : public mlir::PassPipelineOptions<LowerOptions> {
       *this, "carry-reductions",
       llvm::cl::desc("With tile-time: cut rows of softmaxes, too, carrying their sums"),
       llvm::cl::init(false)};
+  Option<bool> carryProducts{
+      *this, "carry-products",
+      llvm::cl::desc("With carry-reductions: products alone, softmaxes stay what they are"),
+      llvm::cl::init(false)};
   Option<int64_t> tileSeed{*this, "tile-seed",
                            llvm::cl::desc("With tile-time, not 0: tiles as it draws them"),
                            llvm::cl::init(0)};

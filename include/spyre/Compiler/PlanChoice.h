@@ -20,6 +20,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -39,6 +40,10 @@ struct ProgramForm {
 /// \p program (L1) to be planned with softmaxes in f32 whose rows are scaled after contractions,
 /// for loops over parts of the rows; nothing if there is nothing to carry.
 std::optional<ProgramForm> makeCarriedForm(mlir::ModuleOp program);
+
+/// \p program (L2) to be planned for loops over what lies between products of products; nothing if
+/// there are none, or that is all that there is to carry.
+std::optional<ProgramForm> makeCarriedProductsForm(mlir::ModuleOp program);
 
 /// \p program (L1) without what masks hide that are known (spyre-skip-hidden), to be planned with
 /// tiles, of \p kind Banded or BandedCarried; nothing if there is none, or it is not worth it.
@@ -83,11 +88,13 @@ private:
   bool mustBe, mustSearch;
   mlir::OwningOpRef<mlir::ModuleOp> *plan = nullptr;
   bool isPlanned = false, isWanted = false, hasFailed = false, hasSearched = false;
-  bool searchPays = false;                ///< the searched layouts take less time without tiles
-  bool usualIsFar = false;                ///< by far less
-  std::optional<double> untiledInNs;      ///< in the usual layouts
-  PlanKind usualKind = PlanKind::Untiled; ///< the best one in those
-  double bestInNs = 0;
+  bool searchPays = false;           ///< the searched layouts take less time without tiles
+  bool usualIsFar = false;           ///< by far less
+  std::optional<double> untiledInNs; ///< in the usual layouts
+  /// The best plan in those, and the best that carries sums on.
+  double usualInNs = std::numeric_limits<double>::infinity(), usualCarriedInNs = usualInNs,
+         usualCarriedProductsInNs = usualInNs;
+  double bestInNs = 0, bestInBytes = 0;
   PlanTimes times;
 };
 

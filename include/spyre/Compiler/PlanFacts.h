@@ -27,6 +27,9 @@ void collectPlanFacts(mlir::func::FuncOp func, int64_t numLaunches, CompileStats
 /// The modelled time of one launch of the planned function \p func, without the rest.
 double getModelledTimeInNs(mlir::func::FuncOp func);
 
+/// What its operations read and write of device memory, in bytes, as the cost model counts it.
+double getTrafficInBytes(mlir::func::FuncOp func);
+
 /// What no plan of one launch of \p func takes less than: the products, or each argument read and
 /// each result written once.
 double getBoundInNs(mlir::func::FuncOp func);

@@ -44,8 +44,6 @@ struct Range {
 /// One operation of a launch.
 struct Activity {
   Estimate estimate;
-  /// Time of its relayout on the data ring, on top of the estimate.
-  double dataRingInNs = 0;
   std::vector<Range> reads, writes;
   int64_t numCores = 1;
   /// Highest end of its operands in a core's LX.
@@ -85,21 +83,6 @@ private:
   /// Highest end in LX since the launch began.
   int64_t scratchpadInBytes = 0;
 };
-
-//===----------------------------------------------------------------------===//
-// The ring
-//===----------------------------------------------------------------------===//
-
-/// Bytes that a core sends to others over the ring. All readers get the same.
-struct Message {
-  int64_t from = 0;
-  std::vector<int64_t> to;
-  double sizeInBytes = 0;
-};
-
-/// Time of messages that are sent at once: that of the busiest link. Each goes the
-/// shorter way; one transfer serves as many readers as a multicast has.
-double getRingInNs(const Device &device, const std::vector<Message> &messages);
 
 } // namespace spyre::cost
 

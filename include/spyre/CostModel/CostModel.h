@@ -56,15 +56,18 @@ struct OpProblem {
   int64_t workingSetInBytes = 0;
   /// An op of a coarse tile: rows of a core's tile and its columns. 0: untiled.
   int64_t tileRowsPerCore = 0, tileColumns = 0;
+  /// Of a relayout: what its messages take on the data ring (getRingInNs).
+  double relayoutInNs = 0;
 };
 
 /// The parts overlap; the total is not their sum.
 struct Estimate {
   double computeInNs = 0;
-  double memoryInNs = 0; ///< device memory; LX traffic is hidden
-  double ringInNs = 0;   ///< partial sums of a split K
-  double vectorInNs = 0; ///< vector units; 0 unless the rates say what they take
-  double startInNs = 0;  ///< before all else; 0 unless the rates say so
+  double memoryInNs = 0;   ///< device memory; LX traffic is hidden
+  double ringInNs = 0;     ///< partial sums of a split K
+  double relayoutInNs = 0; ///< from scratchpad to scratchpad, on the data ring
+  double vectorInNs = 0;   ///< vector units; 0 unless the rates say what they take
+  double startInNs = 0;    ///< before all else; 0 unless the rates say so
   double totalInNs = 0;
   /// Device-memory traffic, rereads included.
   int64_t readInBytes = 0, writtenInBytes = 0;
@@ -81,8 +84,8 @@ Estimate estimate(const Device &device, const OpProblem &problem);
 struct EngineTimes {
   double loadInNs = 0, storeInNs = 0; ///< of the device memory; together memoryInNs
   double arraysInNs = 0;              ///< systolic arrays
-  double ringInNs = 0;
-  double vectorInNs = 0; ///< 0: not known
+  double ringInNs = 0;                ///< both rings
+  double vectorInNs = 0;              ///< 0: not known
 };
 
 /// The memory's time is shared by loads and stores as the bytes are.

@@ -31,7 +31,6 @@ struct TimelineEvent {
   double durationInNs = 0;                     ///< 0: the model gives it no time
   int64_t readInBytes = 0, writtenInBytes = 0; ///< device memory
   Estimate estimate;                           ///< Operation
-  double dataRingInNs = 0;                     ///< Operation: relayouts
   std::vector<Busy> busy;                      ///< what it holds when
 };
 

@@ -107,6 +107,8 @@ public:
   int64_t getArrayColumns() const { return arrayColumns; }
   /// A restickify may read from LX what every core wrote there itself.
   bool getRestickifyReadsLX() const { return restickifyReadsLX; }
+  /// A descriptor may move data between the cores' LX, also to several cores.
+  bool getRelayouts() const { return relayouts; }
   const DeviceRates &getRates() const { return rates; }
   /// The same device with \p other rates, which are not checked.
   Device withRates(const DeviceRates &other) const {
@@ -139,6 +141,7 @@ private:
   int64_t arrayRows = 0;
   int64_t arrayColumns = 0;
   bool restickifyReadsLX = false;
+  bool relayouts = false;
   DeviceRates rates;
 };
 

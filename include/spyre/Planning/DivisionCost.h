@@ -31,6 +31,13 @@ cost::OpProblem getCostProblem(const DivisionProblem &problem, const Splits &spl
 /// The cost model's time in ns.
 DivisionCost makeModelCost(const Device &device, std::optional<CostClass> costClass = std::nullopt);
 
+/// What it takes, in ns, that cores which share a tile in \p slices of some of its dims, the first
+/// ones innermost, get what those have that differ from them in the slices \p gathered (a bit
+/// each) only; each has \p bytes before.
+using GatherCost =
+    std::function<double(const std::vector<int64_t> &slices, unsigned gathered, double bytes)>;
+GatherCost makeGatherCost(const Device &device);
+
 /// The formula that the incumbent's matmul search uses (about us). Operations that
 /// it has none for: points of the iteration space per core.
 DivisionCost makePublishedCost(const Device &device);

@@ -29,6 +29,8 @@ enum class PlanKind : uint8_t {
   Banded,        ///< in addition, what a known mask hides is not computed
   Carried,       ///< tiled; in addition, loops over rows of softmaxes carry their sums on, in f32
   BandedCarried, ///< both
+  /// Tiled; in addition, loops over the dim between two products carry the sums of the second on.
+  CarriedProducts,
 };
 
 /// The plans of a part of a program that were compared, and which was taken.
@@ -41,8 +43,8 @@ struct PlanTimes {
 } // namespace planning
 
 template <> struct EnumNames<planning::PlanKind> {
-  static constexpr std::string_view kNames[] = {"best",   "untiled", "tiled",
-                                                "banded", "carried", "banded-carried"};
+  static constexpr std::string_view kNames[] = {
+      "best", "untiled", "tiled", "banded", "carried", "banded-carried", "carried-products"};
 };
 
 } // namespace spyre

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The one rule by which a value may be kept in LX: every core finds in its own scratchpad,
-// whenever it reads, just what it wrote there. The search of work divisions
+// whenever it reads, just what it wrote there; a relayout alone takes what other cores hold.
+// The search of work divisions
 // asks it to know what a division is worth, the placement to decide; the plan's verifier
 // has a rule of its own, so that a mistake here is found. Source of the rule: the hardware's
 // description (a core reaches its own LX only, at addresses that no loop moves) and
@@ -34,6 +35,8 @@ struct ResidencyUse {
   bool isWrite = false;
   /// The operation finds it in device memory only.
   bool needsDeviceMemory = false;
+  /// A relayout reads it over the ring, from whichever core holds it.
+  bool isFromAnyCore = false;
 };
 
 /// A value as the rule sees it.

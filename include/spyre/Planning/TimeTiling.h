@@ -18,7 +18,8 @@
 // from part to part (TilingOp::carried). What reads the results of a loop without having its dim
 // stands behind it. A product that needs nothing of the nest and whose parts are too small for
 // the cores is done before it. Cores share each tile along one class or two; what all of them need
-// of it may lie in each core, computed or loaded by each.
+// of it may lie in each core, computed or loaded by each, or gathered over the ring from the
+// cores that have computed a slice of it.
 //
 // What is compared is what the cost model says of each operation with its operands where the
 // nest would have them. A nest is proposed only where that is less than what the same
@@ -32,6 +33,7 @@
 
 #include "spyre/Layout/IndexMap.h"
 #include "spyre/Layout/TensorLayout.h"
+#include "spyre/Planning/DivisionCost.h"
 #include "spyre/Planning/Schedule.h"
 #include "spyre/Planning/WorkDivision.h"
 
@@ -81,6 +83,8 @@ struct TilingValue {
   bool isInternal = false;
   /// A tile of it may be in LX (its layout is not padded and it is not reinterpreted).
   bool mayStay = true;
+  /// The device moves its elements between scratchpads.
+  bool mayMove = false;
   /// What a core keeps of it in LX with the divisions that the operations have untiled; nothing
   /// if it does not stay so.
   std::optional<int64_t> untiledPartInBytes;
@@ -96,6 +100,10 @@ struct TilingProblem {
   int64_t spanLimitInBytes = 0;  ///< of a core in one tensor
   double memoryInBytesPerNs = 1;
   double macsPerNs = 1; ///< of a core
+  /// Cores that one transfer serves.
+  int64_t multicastReaders = std::numeric_limits<int64_t>::max();
+  /// What gathering a tile over the ring takes; empty: it is not possible.
+  GatherCost gatherCost;
   /// What can be carried on from tile to tile is, whatever it takes: to try it out.
   bool prefersCarried = false;
   /// Seconds for looking at more candidates than usual; what they find depends on the machine
@@ -123,6 +131,8 @@ struct NestOp {
   std::array<std::optional<unsigned>, kMostShares> shareDims;
   /// A bit for each of Nest::shares: all of its slices do the same, each for itself.
   unsigned copied = 0;
+  /// A bit for each operand that is the gathered tile of its value (NestTile::isGathered).
+  unsigned gathered = 0;
   /// Done as a whole before all others, divided by itself, with all operands in device memory:
   /// it needs nothing that the nest computes, and takes less so than in parts.
   bool isApart = false;
@@ -142,6 +152,9 @@ struct NestTile {
   std::array<std::optional<unsigned>, kMostShares> shareDims;
   bool isLoaded = false; ///< copied in before it is used
   bool isStored = false; ///< copied out after it is written, for readers beyond the nest
+  /// Made of the other tile of the value before the first operation that reads it: each of
+  /// the slices `copied` gets over the ring what all of them have.
+  bool isGathered = false;
 };
 
 struct Nest {

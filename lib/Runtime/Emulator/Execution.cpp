@@ -335,7 +335,6 @@ void Execution::count() {
     event.readInBytes = cost->readInBytes;
     event.writtenInBytes = cost->writtenInBytes;
     event.estimate = activity.estimate;
-    event.dataRingInNs = activity.dataRingInNs;
     event.busy = std::move(scheduled.busy);
     emulator.timeline.push_back(std::move(event));
   }

@@ -12,6 +12,8 @@
 
 #include "LaunchCost.h"
 
+#include "spyre/CostModel/Ring.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
@@ -102,75 +104,34 @@ LaunchCost spyre::runtime::getLaunchCost(const OpFuncInfo &info, const sdsc::Des
 // On the clock
 //===----------------------------------------------------------------------===//
 
-/// Part of the whole tensor that one core holds: per dim of the operation, the
-/// elements from begin to end.
-using Region = std::vector<std::pair<int64_t, int64_t>>;
-
-static Region getRegion(const Operand &operand, const std::vector<int64_t> &slices) {
-  Region region;
-  for (size_t dim = 0; dim < slices.size(); ++dim) {
-    int64_t extent = operand.has(dim) ? operand.dims[dim].extent : 1;
-    int64_t begin = operand.has(dim) ? slices[dim] * extent : 0;
-    region.emplace_back(begin, begin + extent);
-  }
-  return region;
+/// The part of the tensor \p x that a core with \p slices of \p operand has, dims that x
+/// does not have left out.
+static cost::Box getBox(const Operand &x, const Operand &operand,
+                        const std::vector<int64_t> &slices) {
+  cost::Box box;
+  for (size_t dim = 0; dim < slices.size(); ++dim)
+    if (x.has(dim)) {
+      const int64_t extent = operand.has(dim) ? operand.dims[dim].extent : 1;
+      const int64_t begin = operand.has(dim) ? slices[dim] * extent : 0;
+      box.emplace_back(begin, begin + extent);
+    }
+  return box;
 }
 
-/// Who sends what to whom. A part that several cores hold comes from the nearest;
-/// what a core has itself it does not send. Nothing if the descriptor does not say
-/// where the parts are: executing it says so.
-static std::vector<cost::Message> getMessages(const Device &device,
-                                              const sdsc::Descriptor &descriptor, const Operand &x,
-                                              const Operand &out) {
-  int numCores = int(descriptor.numCores);
-  std::map<Region, std::vector<int64_t>> holders;
-  for (int core = 0; core < numCores; ++core) {
-    auto slices = getRelayoutSlices(descriptor, x, /*isOutput=*/false, core);
-    if (!slices)
-      return {};
-    holders[getRegion(x, *slices)].push_back(core);
+/// What moving \p x to where \p out says takes on the ring. Nothing if the descriptor does not
+/// say where the parts are: executing it says so.
+static double getRelayoutInNs(const Device &device, const sdsc::Descriptor &descriptor,
+                              const Operand &x, const Operand &out) {
+  std::vector<cost::Box> held, wanted;
+  for (int core = 0; core < int(descriptor.numCores); ++core) {
+    auto from = getRelayoutSlices(descriptor, x, /*isOutput=*/false, core),
+         to = getRelayoutSlices(descriptor, out, /*isOutput=*/true, core);
+    if (!from || !to)
+      return 0;
+    held.push_back(getBox(x, x, *from));
+    wanted.push_back(getBox(x, out, *to));
   }
-  std::map<std::pair<int64_t, Region>, std::vector<int64_t>> readers;
-  for (int core = 0; core < numCores; ++core) {
-    auto slices = getRelayoutSlices(descriptor, out, /*isOutput=*/true, core);
-    if (!slices)
-      return {};
-    Region wanted = getRegion(out, *slices);
-    for (const auto &[held, cores] : holders) {
-      Region part;
-      for (size_t dim = 0; dim < wanted.size(); ++dim) {
-        auto [begin, end] = wanted[dim];
-        if (x.has(dim)) {
-          begin = std::max(begin, held[dim].first);
-          end = std::min(end, held[dim].second);
-        } else {
-          end = begin + 1; // the same for all of the dim
-        }
-        if (begin >= end)
-          break;
-        part.emplace_back(begin, end);
-      }
-      if (part.size() != wanted.size())
-        continue;
-      auto getHops = [&](int64_t from) {
-        int64_t hops = std::abs(core - from);
-        return std::min(hops, device.getNumCores() - hops);
-      };
-      int64_t from = *std::min_element(cores.begin(), cores.end(), [&](int64_t a, int64_t b) {
-        return std::pair(getHops(a), a) < std::pair(getHops(b), b);
-      });
-      if (from != core)
-        readers[{from, part}].push_back(core);
-    }
-  }
-  std::vector<cost::Message> messages;
-  for (auto &[what, cores] : readers) {
-    double bytes = double(x.width);
-    for (auto [begin, end] : what.second)
-      bytes *= double(end - begin);
-    messages.push_back({what.first, cores, bytes});
-  }
-  return messages;
+  return cost::getRelayoutInNs(device, held, wanted, double(x.width));
 }
 
 cost::Activity spyre::runtime::getActivity(const Device &device, const sdsc::Descriptor &descriptor,
@@ -178,7 +139,13 @@ cost::Activity spyre::runtime::getActivity(const Device &device, const sdsc::Des
                                            const std::vector<Operand> &operands,
                                            const std::vector<unsigned> &inputs, unsigned output) {
   cost::Activity activity;
-  activity.estimate = cost::estimate(device, problem);
+  cost::OpProblem whole = problem;
+  if (problem.costClass == CostClass::Shuffle && inputs.size() == 1) {
+    const Operand &x = operands[inputs[0]], &out = operands[output];
+    if (x.isLX() && out.isLX())
+      whole.relayoutInNs = getRelayoutInNs(device, descriptor, x, out);
+  }
+  activity.estimate = cost::estimate(device, whole);
   activity.numCores = descriptor.numCores;
   for (unsigned position = 0; position < operands.size(); ++position) {
     const Operand &operand = operands[position];
@@ -193,11 +160,6 @@ cost::Activity spyre::runtime::getActivity(const Device &device, const sdsc::Des
   }
   if (!descriptor.indexTensors.empty())
     activity.reads = {{0, std::numeric_limits<int64_t>::max()}};
-  if (problem.costClass == CostClass::Shuffle && inputs.size() == 1) {
-    const Operand &x = operands[inputs[0]], &out = operands[output];
-    if (x.isLX() && out.isLX())
-      activity.dataRingInNs = cost::getRingInNs(device, getMessages(device, descriptor, x, out));
-  }
   return activity;
 }
 

@@ -230,7 +230,7 @@ def parser(prog, description, example, paths_help=None):
         "--plan-seed", type=int, default=0, metavar="N", help="with --plan-kind: tiles that this number draws, not 0"
     )
     result.add_argument(
-        "--plan-kind", metavar="KIND", help="untiled, tiled, banded, carried or banded-carried: a plan of that kind"
+        "--plan-kind", metavar="KIND", help="untiled, tiled, banded, carried, banded-carried or carried-products: a plan of that kind"
     )
     result.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, metavar="N", help="cases at a time")
     result.add_argument(

@@ -129,7 +129,7 @@ TEST(ClockTest, HalfOfTheFreeScratchpadLimitsLoadsAhead) {
 TEST(ClockTest, ARelayoutHasTheDataRingToItself) {
   Clock clock(device());
   Activity shuffle = makeActivity(0, 0, 0);
-  shuffle.dataRingInNs = 700;
+  shuffle.estimate.relayoutInNs = shuffle.estimate.totalInNs = 700;
   Scheduled result = clock.execute(shuffle);
   EXPECT_EQ(result.durationInNs, 700);
   EXPECT_EQ(result.busy, (std::vector<Busy>{{Resource::DataRing, 0, 700}}));
@@ -160,7 +160,8 @@ TEST(ClockTest, SchedulesOfRandomRuns) {
     Activity activity = at(makeActivity(double(pick(3)) * double(pick(1000)), pick(800), pick(400),
                                         double(pick(2) * pick(100))),
                            {read, read + 5}, {write, write + 5});
-    activity.dataRingInNs = double((pick(10) == 0) * pick(300));
+    activity.estimate.relayoutInNs = double((pick(10) == 0) * pick(300));
+    activity.estimate.totalInNs += activity.estimate.relayoutInNs;
     activity.scratchpadInBytes = pick(device().getUsableLXInBytes());
     activities.push_back(activity);
   }
@@ -184,7 +185,7 @@ TEST(ClockTest, SchedulesOfRandomRuns) {
     // Without gaps, never longer than alone and never shorter than its compute.
     EXPECT_EQ(result.startInNs, end);
     end = result.getEndInNs();
-    double alone = activities[i].estimate.totalInNs + activities[i].dataRingInNs;
+    double alone = activities[i].estimate.totalInNs;
     EXPECT_LE(result.durationInNs, alone + 1e-6);
     EXPECT_GE(result.durationInNs, activities[i].estimate.computeInNs - 1e-6);
     double held = 0;
@@ -201,33 +202,6 @@ TEST(ClockTest, SchedulesOfRandomRuns) {
     for (size_t i = 1; i < row.size(); ++i)
       EXPECT_GE(row[i].startInNs, row[i - 1].endInNs - 1e-6) << getResourceName(resource);
   }
-}
-
-//===----------------------------------------------------------------------===//
-// The ring: 128 bytes a cycle at 1.5 GHz are 192 bytes a ns
-//===----------------------------------------------------------------------===//
-
-TEST(RingTest, NeighboursUseLinksOfTheirOwn) {
-  std::vector<Message> messages;
-  for (int64_t core = 0; core < 32; ++core)
-    messages.push_back({core, {(core + 1) % 32}, 1920});
-  EXPECT_DOUBLE_EQ(getRingInNs(device(), messages), 10);
-  EXPECT_EQ(getRingInNs(device(), {}), 0);
-  EXPECT_EQ(getRingInNs(device(), {{3, {3}, 1920}}), 0); // to itself
-}
-
-TEST(RingTest, MessagesTakeTheShorterWay) {
-  // Both start at core 0 in different directions: 1 hop up, 1 hop down.
-  EXPECT_DOUBLE_EQ(getRingInNs(device(), {{0, {1}, 192}, {0, {31}, 192}}), 1);
-  // Both go over the link from 1 to 2.
-  EXPECT_DOUBLE_EQ(getRingInNs(device(), {{0, {2}, 192}, {1, {2}, 192}}), 2);
-  // Opposite directions of one link do not meet.
-  EXPECT_DOUBLE_EQ(getRingInNs(device(), {{1, {2}, 192}, {2, {1}, 192}}), 1);
-}
-
-TEST(RingTest, AMulticastServesEightReaders) {
-  EXPECT_DOUBLE_EQ(getRingInNs(device(), {{0, {1, 2, 3, 4, 5, 6, 7, 8}, 192}}), 1);
-  EXPECT_DOUBLE_EQ(getRingInNs(device(), {{0, {1, 2, 3, 4, 5, 6, 7, 8, 9}, 192}}), 2);
 }
 
 } // namespace

@@ -57,6 +57,8 @@ TEST(DeviceTest, PublishedFacts) {
   EXPECT_EQ(get("spyre-2026-06").getSpanLimitInBytes(), 268435456);
   EXPECT_TRUE(get("spyre").getRestickifyReadsLX());
   EXPECT_FALSE(get("spyre-2026-08").getRestickifyReadsLX());
+  EXPECT_TRUE(get("spyre-2026-08").getRelayouts());
+  EXPECT_FALSE(get("spyre-2026-06").getRelayouts());
   EXPECT_EQ(get("mock4").getNumCores(), 4);
   EXPECT_EQ(get("mock32").getUsableLXInBytes(), 32 * 1024);
   EXPECT_FALSE(Device::lookup("spyre2"));

@@ -79,7 +79,7 @@ TEST(ScheduleTest, MistakesHaveTheirFields) {
   EXPECT_EQ(
       getMistakes(makeFile(R"("kind": "best", "values": [{"result_of": 1, "space": "sram"}])")),
       (std::vector<std::string>{
-          "f.kind: known kinds are untiled, tiled, banded, carried and banded-carried",
+          "f.kind: known kinds are untiled, tiled, banded, carried, banded-carried and carried-products",
           "f.values[0].space: known spaces are lx and memory"}));
   EXPECT_EQ(
       getMistakes(makeFile(R"("nests": [{"first": 0, "last": 3}, {"first": 3, "last": 4}])")),

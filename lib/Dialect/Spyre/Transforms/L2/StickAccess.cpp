@@ -33,6 +33,10 @@ bool mlir::spyre::isRestickify(DeviceOpInterface op) {
   return op.getOpFunc() == ::spyre::OpFunc::Restickify;
 }
 
+bool mlir::spyre::isRelayout(DeviceOpInterface op) {
+  return op.getInfo().costClass == ::spyre::CostClass::Shuffle;
+}
+
 int64_t mlir::spyre::getStickDim(LayoutAttr layout) {
   return layout.getDimOrder().empty() ? -1 : layout.getDimOrder().back();
 }

@@ -11,6 +11,8 @@
 
 #include "spyre/Dialect/Spyre/Transforms/L3/BufferResidency.h"
 
+#include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
+
 using namespace mlir;
 using namespace mlir::spyre;
 namespace planning = ::spyre::planning;
@@ -60,7 +62,8 @@ BufferResidency mlir::spyre::findResidency(AllocOp alloc, const BufferLife &life
       writer = planned;
     value.uses.push_back(
         {planned->accesses[access.operand], access.isWrite,
-         planning::needsDeviceMemory(*model.getDevice(), planned->problem.kind, access.isWrite)});
+         planning::needsDeviceMemory(*model.getDevice(), planned->problem.kind, access.isWrite),
+         !access.isWrite && isRelayout(access.op)});
     spreads.push_back(&*planned->spread);
   }
   std::optional<planning::ResidencyObstacle> obstacle = planning::findObstacle(value);

@@ -45,11 +45,32 @@ static DeviceOpInterface getOnlyWriter(Value buffer) {
   return writer;
 }
 
+/// True if what is in \p buffer depends on what \p product writes.
+static bool dependsOn(Value buffer, DeviceOpInterface product) {
+  SmallVector<Value> work{buffer};
+  llvm::SmallPtrSet<Value, 8> seen;
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    for (Operation *user : value.getUsers())
+      if (auto writer = dyn_cast<DeviceOpInterface>(user);
+          writer && writer.getDestination() == value) {
+        if (writer == product)
+          return true;
+        llvm::append_range(work, writer.getInputs());
+      }
+  }
+  return false;
+}
+
 /// True if coordinate \p along of \p buffer is a dim that a product writes, seen through
-/// operations on single elements.
+/// operations on single elements. Not if they also read what is known once all of the dim is
+/// (the statistics of a norm): no loop makes part after part then.
 static bool isMadeByProduct(Value buffer, unsigned along) {
   SmallVector<std::pair<Value, unsigned>> work{{buffer, along}};
   llvm::SmallPtrSet<Value, 8> seen;
+  SmallVector<Value> others;
   while (!work.empty()) {
     auto [value, coordinate] = work.pop_back_val();
     DeviceOpInterface writer = seen.insert(value).second ? getOnlyWriter(value) : nullptr;
@@ -58,14 +79,22 @@ static bool isMadeByProduct(Value buffer, unsigned along) {
     std::optional<unsigned> dim = getPlainDim(writer.getOutputMap().getResult(coordinate));
     if (!dim)
       continue;
-    if (isMatmul(writer))
+    if (isMatmul(writer) && llvm::none_of(others, [&, product = writer](Value other) {
+          return dependsOn(other, product);
+        }))
       return true;
+    if (isMatmul(writer))
+      continue;
     if (isReduction(writer) || isRestickify(writer) || writer.getGather())
       continue;
-    for (auto [i, input] : llvm::enumerate(writer.getInputs()))
+    for (auto [i, input] : llvm::enumerate(writer.getInputs())) {
+      const size_t numFound = work.size();
       for (auto [r, expr] : llvm::enumerate(writer.getInputMap(i).getResults()))
         if (getPlainDim(expr) == dim)
           work.emplace_back(input, r);
+      if (work.size() == numFound)
+        others.push_back(input);
+    }
   }
   return false;
 }

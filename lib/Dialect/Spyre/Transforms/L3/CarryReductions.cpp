@@ -85,6 +85,7 @@ private:
 };
 
 struct CarryReductionsPass : mlir::spyre::impl::SpyreCarryReductionsBase<CarryReductionsPass> {
+  using SpyreCarryReductionsBase::SpyreCarryReductionsBase;
   void runOnOperation() override {
     func::FuncOp func = getOperation();
     if (func.isExternal() || !llvm::hasSingleElement(func.getBody()))
@@ -94,7 +95,8 @@ struct CarryReductionsPass : mlir::spyre::impl::SpyreCarryReductionsBase<CarryRe
       if (isa<scf::ForOp>(op))
         return; // somebody else has decided
       if (auto device = dyn_cast<DeviceOpInterface>(op);
-          device && isReduction(device) && device.getInfo().combiner == ::spyre::Combiner::Maximum)
+          device && !products && isReduction(device) &&
+          device.getInfo().combiner == ::spyre::Combiner::Maximum)
         starts.push_back(device);
     }
     FailureOr<::spyre::Device> device = getDevice(func);
@@ -103,14 +105,14 @@ struct CarryReductionsPass : mlir::spyre::impl::SpyreCarryReductionsBase<CarryRe
     int64_t number = 0;
     for (DeviceOpInterface op : starts)
       number += ReductionCarrier(func, op, number).run();
-    SmallVector<DeviceOpInterface> products, rows;
+    SmallVector<DeviceOpInterface> matmuls, rows;
     func.walk([&](DeviceOpInterface op) {
       if (isMatmul(op))
-        products.push_back(op);
+        matmuls.push_back(op);
       else if (isLongReduction(op, *device))
         rows.push_back(op);
     });
-    for (DeviceOpInterface op : products)
+    for (DeviceOpInterface op : matmuls)
       number += carryProduct(func, op, *device, number);
     for (DeviceOpInterface op : rows)
       number += carryLongRow(func, op, number);

@@ -13,6 +13,8 @@
 
 #include "ScheduleAttr.h"
 
+#include "spyre/Dialect/Spyre/IR/DeviceOpSpec.h"
+#include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/BufferLiveness.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/BufferResidency.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/Passes.h"
@@ -72,6 +74,11 @@ private:
   }
   LogicalResult placeLX(SmallVectorImpl<AllocOp> &candidates, SmallVectorImpl<AllocOp> &rest);
   LogicalResult placePool(ArrayRef<AllocOp> allocs);
+  /// Puts \p alloc back into device memory.
+  void leaveLX(AllocOp alloc, SmallVectorImpl<AllocOp> &rest);
+  /// Relayouts whose source or result found no place in LX; the source then is in device memory,
+  /// one of \p rest.
+  SmallVector<DeviceOpInterface> findLostRelayouts(SmallVectorImpl<AllocOp> &rest);
 
   func::FuncOp func;
   PlanningModel &model;
@@ -155,14 +162,52 @@ LogicalResult BufferPlacer::placeLX(SmallVectorImpl<AllocOp> &candidates,
     }
     // Back to device memory.
     refuse(alloc, "LX is full");
-    alloc.removeDistributionAttr();
-    BufferType type = alloc.getType();
-    alloc.getResult().setType(BufferType::get(type.getContext(), type.getShape(),
-                                              type.getElementType(), type.getLayout(),
-                                              MemorySpace::HBM));
-    rest.push_back(alloc);
+    leaveLX(alloc, rest);
   }
   return success();
+}
+
+void BufferPlacer::leaveLX(AllocOp alloc, SmallVectorImpl<AllocOp> &rest) {
+  alloc.removeDistributionAttr();
+  alloc.removePlacementAttr();
+  BufferType type = alloc.getType();
+  alloc.getResult().setType(BufferType::get(type.getContext(), type.getShape(),
+                                            type.getElementType(), type.getLayout(),
+                                            MemorySpace::HBM));
+  rest.push_back(alloc);
+}
+
+SmallVector<DeviceOpInterface> BufferPlacer::findLostRelayouts(SmallVectorImpl<AllocOp> &rest) {
+  auto isInLX = [](Value buffer) {
+    return cast<BufferType>(buffer.getType()).getSpace() == MemorySpace::LX;
+  };
+  SmallVector<DeviceOpInterface> lost;
+  // Each source that leaves is in the way of all relayouts from it.
+  for (bool hasChanged = true; hasChanged;) {
+    hasChanged = false;
+    lost.clear();
+    func.walk([&](DeviceOpInterface op) {
+      if (!isRelayout(op) || (isInLX(op.getInputs().front()) && isInLX(op.getDestination())))
+        return;
+      lost.push_back(op);
+      // No copy reads another core's LX.
+      auto source = getRootBuffer(op.getInputs().front()).getDefiningOp<AllocOp>();
+      if (!source || !isInLX(source.getBuffer()))
+        return;
+      leaveLX(source, rest);
+      hasChanged = true;
+    });
+  }
+  return lost;
+}
+
+/// Makes a copy of \p op, a relayout, which reads device memory.
+static void makeCopy(DeviceOpInterface op) {
+  OpBuilder builder(op);
+  DeviceOpSpec spec = DeviceOpSpec::of(op);
+  spec.opFunc = ::spyre::OpFunc::Identity;
+  buildDeviceOp(builder, op->getLoc(), spec);
+  op->erase();
 }
 
 LogicalResult BufferPlacer::placePool(ArrayRef<AllocOp> allocs) {
@@ -209,11 +254,15 @@ LogicalResult BufferPlacer::run() {
   }
   if (failed(placeLX(inLX, inPool)) || hasFailed)
     return failure();
+  SmallVector<DeviceOpInterface> lost = findLostRelayouts(inPool);
   func.walk([](DeviceOpInterface op) {
     op->removeDiscardableAttr(kSpaceAttr);
     op->removeDiscardableAttr(kPinnedAttr);
   });
   for (AllocOp alloc : dead)
     alloc.erase();
-  return placePool(inPool);
+  if (failed(placePool(inPool)))
+    return failure();
+  llvm::for_each(lost, makeCopy);
+  return success();
 }

@@ -68,10 +68,15 @@ private:
   using Tile = std::pair<const planning::NestTile *, Value>;
   /// The type of one \p tile.
   BufferType getTileType(const planning::Nest &nest, const planning::NestTile &tile);
+  /// The tile of a value, or the gathered one.
+  using GetTile = llvm::function_ref<Tile(Value, Location, bool isGathered)>;
   /// One tile of \p op, placed as \p placed says, with the tiles of its operands that
   /// \p getTile knows.
   void buildTile(DeviceOpInterface op, const planning::NestOp &placed, const planning::Nest &nest,
-                 ValueRange loops, llvm::function_ref<Tile(Value, Location)> getTile);
+                 ValueRange loops, GetTile getTile);
+  /// Gathers in \p tile, as \p which says, what cores have in \p source, over the ring.
+  void buildGather(Location loc, const planning::Nest &nest, const planning::NestTile &which,
+                   Value source, Value tile, ValueRange loops);
   /// Copies a tile between the whole value, at its place, and \p tile.
   void buildCopy(Location loc, const planning::Nest &nest, const planning::NestTile &which,
                  Value tile, bool isLoad, ValueRange loops);
@@ -104,10 +109,9 @@ struct TileTimePass : mlir::spyre::impl::SpyreTileTimeBase<TileTimePass> {
 };
 } // namespace
 
-/// True if the device copies elements of \p format.
-static bool canCopy(::spyre::DataFormat format) {
-  return ::spyre::lookupForm(::spyre::getOpFuncInfo(::spyre::OpFunc::Identity),
-                             std::span(&format, 1)) != nullptr;
+/// True if the device has a form of \p opFunc, which moves data, for elements of \p format.
+static bool canMove(::spyre::OpFunc opFunc, ::spyre::DataFormat format) {
+  return ::spyre::lookupForm(::spyre::getOpFuncInfo(opFunc), std::span(&format, 1)) != nullptr;
 }
 
 unsigned TimeTiler::getValue(Value buffer) {
@@ -124,11 +128,16 @@ unsigned TimeTiler::getValue(Value buffer) {
   value.sizeInBytes = type.getLayout().getSizeInBytes();
   value.isInternal = root.getDefiningOp<AllocOp>() != nullptr;
   value.mayStay = memory.paddedShape.empty() && memory.stick.empty() &&
-                  (value.isInternal || canCopy(memory.format)) &&
+                  (value.isInternal || canMove(::spyre::OpFunc::Identity, memory.format)) &&
                   llvm::none_of(root.getUsers(), llvm::IsaPred<ReinterpretOp>);
   value.units.resize(value.shape.size(), 1);
   for (size_t dim = 0; dim < value.shape.size(); ++dim)
     value.units[dim] = layout::getElementsInStick(memory, static_cast<int>(dim));
+  // Whole sticks go over the ring.
+  const int64_t stickDim = getStickDim(type.getLayout());
+  value.mayMove = value.mayStay && value.isInternal && stickDim >= 0 &&
+                  value.shape[stickDim] % value.units[stickDim] == 0 &&
+                  canMove(::spyre::OpFunc::Shuffle, memory.format);
   problem.values.push_back(std::move(value));
   return known->second;
 }
@@ -202,6 +211,9 @@ bool TimeTiler::describe() {
   problem.spanLimitInBytes = device.getSpanLimitInBytes();
   problem.memoryInBytesPerNs = device.getRates().memoryInBytesPerNs;
   problem.macsPerNs = device.getRates().sustainedMacsPerNs;
+  problem.multicastReaders = device.getMulticastReaders();
+  if (device.getRelayouts())
+    problem.gatherCost = planning::makeGatherCost(device);
   return true;
 }
 
@@ -326,6 +338,20 @@ void TimeTiler::buildCopy(Location loc, const planning::Nest &nest, const planni
   buildDeviceOp(builder, loc, spec);
 }
 
+void TimeTiler::buildGather(Location loc, const planning::Nest &nest,
+                            const planning::NestTile &which, Value source, Value tile,
+                            ValueRange loops) {
+  const std::vector<int64_t> shape = getTileShape(nest, which, problem.values[which.value].shape);
+  const AffineMap here = stay(builder.getMultiDimIdentityMap(shape.size()), loops.size());
+  DeviceOpSpec spec = DeviceOpSpec::move(::spyre::OpFunc::Shuffle, source, shape, here, here);
+  spec.loopVariables.assign(loops.begin(), loops.end());
+  spec.splits.assign(which.splits.begin(), which.splits.end());
+  spec = spec.withOutput(tile, Type());
+  SmallVector<AffineExpr> slices = splitShares(spec, nest, which.shareDims, which.copied);
+  spec.maps.back() = chooseCopy(spec.maps.back(), slices, which.copied);
+  buildDeviceOp(builder, loc, spec);
+}
+
 void TimeTiler::build(const planning::Nest &nest) {
   DeviceOpInterface firstOp = ops[nest.first];
   Location loc = firstOp->getLoc();
@@ -343,14 +369,15 @@ void TimeTiler::build(const planning::Nest &nest) {
     zero = arith::ConstantIndexOp::create(builder, loc, 0);
     one = arith::ConstantIndexOp::create(builder, loc, 1);
   }
-  DenseMap<Value, Tile> tiles;
+  DenseMap<Value, Tile> tiles, gathered;
   for (const planning::NestTile &tile : nest.tiles)
-    tiles[values[tile.value]] = {&tile, Value()};
+    (tile.isGathered ? gathered : tiles)[values[tile.value]] = {&tile, Value()};
   unsigned depth = 0;
   // The tile of \p value, if there is one, made where it is first needed at its depth.
-  auto getTile = [&](Value value, Location at) -> Tile {
-    auto known = tiles.find(value);
-    if (known == tiles.end())
+  auto getTile = [&](Value value, Location at, bool isGathered) -> Tile {
+    auto &all = isGathered ? gathered : tiles;
+    auto known = all.find(value);
+    if (known == all.end())
       return {};
     auto &[which, tile] = known->second;
     if (!tile && which->depth == depth) {
@@ -358,13 +385,17 @@ void TimeTiler::build(const planning::Nest &nest) {
                              DistributionAttr());
       if (which->isLoaded)
         buildCopy(at, nest, *which, tile, /*isLoad=*/true, loops);
+      // What stays as a whole has no tile of its own.
+      Value source = isGathered ? tiles.lookup(value).second : Value();
+      if (isGathered)
+        buildGather(at, nest, *which, source ? source : value, tile, loops);
     }
     assert(tile && "a tile of a deeper loop is used in this one");
     return known->second;
   };
   for (unsigned number = nest.first; number <= nest.last; ++number)
     if (const planning::NestOp &placed = nest.ops[number - nest.first]; placed.isApart)
-      buildTile(ops[number], placed, nest, loops, [](Value, Location) { return Tile(); });
+      buildTile(ops[number], placed, nest, loops, [](Value, Location, bool) { return Tile(); });
   auto buildOps = [&](bool isAfter) {
     for (unsigned number = nest.first; number <= nest.last; ++number) {
       const planning::NestOp &placed = nest.ops[number - nest.first];
@@ -380,14 +411,17 @@ void TimeTiler::build(const planning::Nest &nest) {
       break;
     // Tiles of this depth that deeper operations use.
     for (unsigned number = nest.first; number <= nest.last; ++number)
-      if (nest.ops[number - nest.first].depth > depth) {
-        auto make = [&](Value operand) {
-          if (auto known = tiles.find(operand);
-              known != tiles.end() && known->second.first->depth == depth)
-            getTile(operand, ops[number]->getLoc());
+      if (const planning::NestOp &placed = nest.ops[number - nest.first]; placed.depth > depth) {
+        auto make = [&](unsigned index, Value operand) {
+          const bool isGathered = placed.gathered >> index & 1;
+          auto &all = isGathered ? gathered : tiles;
+          if (auto known = all.find(operand);
+              known != all.end() && known->second.first->depth == depth)
+            getTile(operand, ops[number]->getLoc(), isGathered);
         };
-        llvm::for_each(ops[number].getInputs(), make);
-        make(ops[number].getDestination());
+        for (auto [index, input] : llvm::enumerate(ops[number].getInputs()))
+          make(index, input);
+        make(ops[number].getInputs().size(), ops[number].getDestination());
       }
     around.push_back(scf::ForOp::create(builder, loc, zero, bounds[depth], one));
     loops.push_back(around.back().getInductionVar());
@@ -404,8 +438,7 @@ void TimeTiler::build(const planning::Nest &nest) {
 }
 
 void TimeTiler::buildTile(DeviceOpInterface op, const planning::NestOp &placed,
-                          const planning::Nest &nest, ValueRange loops,
-                          llvm::function_ref<Tile(Value, Location)> getTile) {
+                          const planning::Nest &nest, ValueRange loops, GetTile getTile) {
   DeviceOpSpec spec = DeviceOpSpec::of(op);
   SmallVector<std::optional<std::pair<unsigned, int64_t>>> starts;
   for (auto [loop, dim] : llvm::enumerate(placed.dims)) {
@@ -417,7 +450,7 @@ void TimeTiler::buildTile(DeviceOpInterface op, const planning::NestOp &placed,
   SmallVector<Tile> used;
   for (unsigned i = 0; i < spec.maps.size(); ++i) {
     Value &value = i == spec.inputs.size() ? spec.output : spec.inputs[i];
-    used.push_back(getTile(value, op->getLoc()));
+    used.push_back(getTile(value, op->getLoc(), placed.gathered >> i & 1));
     Value tile = used.back().second;
     spec.maps[i] = tile ? stay(spec.maps[i], loops.size()) : moveWith(spec.maps[i], starts);
     if (tile)

@@ -16,6 +16,7 @@
 #include "spyre/Dialect/Spyre/Transforms/L3/BufferLiveness.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/Passes.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/PlanningModel.h"
+#include "spyre/Dialect/Spyre/Transforms/L3/Relayout.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -141,6 +142,14 @@ private:
     int64_t cores = planning::getNumCores(splits);
     if (cores > device.getNumCores())
       report(op, "L3-3") << "takes " << cores << " cores; the device has " << device.getNumCores();
+    if (isRelayout(op))
+      for (unsigned i = 0; i <= op.getInputs().size(); ++i) {
+        Value value = i < op.getInputs().size() ? op.getInputs()[i] : op.getDestination();
+        if (auto type = dyn_cast<BufferType>(value.getType());
+            type && type.getSpace() != MemorySpace::LX)
+          report(op, "L3-10") << "operand #" << i
+                              << " is not in LX; a relayout goes from scratchpad to scratchpad";
+      }
     int64_t reduced = 0;
     for (auto [d, dim] : llvm::enumerate(problem.dims)) {
       if (splits[d] == 1)
@@ -208,30 +217,6 @@ private:
     }
   }
 
-  /// Which part of \p alloc each core holds.
-  static layout::Spread getHeld(AllocOp alloc) {
-    DistributionAttr held = alloc.getDistributionAttr();
-    ArrayRef<int64_t> shape = alloc.getType().getShape();
-    int64_t stickDim = getStickDim(alloc.getType().getLayout());
-    int64_t elements = ::spyre::getElementsPerStick(alloc.getType().getLayout().getFormat());
-    layout::Spread spread;
-    spread.numCores = held.getCores();
-    for (auto [dim, slices] : llvm::enumerate(held.getSlices())) {
-      int64_t step = static_cast<int64_t>(dim) == stickDim ? elements : 1;
-      int64_t units = llvm::divideCeilSigned(shape[dim], step);
-      spread.dims.push_back({shape[dim], slices, llvm::divideCeilSigned(units, slices) * step});
-    }
-    Builder b(alloc.getContext());
-    for (int64_t core = 0; core < spread.numCores; ++core) {
-      SmallVector<Attribute> slices;
-      // The attribute's verifier has evaluated the map for each core.
-      (void)held.getMap().constantFold({b.getIndexAttr(core)}, slices);
-      for (Attribute slice : slices)
-        spread.slicesOfCore.push_back(cast<IntegerAttr>(slice).getInt());
-    }
-    return spread;
-  }
-
   /// True if \p region is what a core holds, \p own, or some of the dims that are not sliced by
   /// \p held, the same in every core, as in the \p first one.
   static bool isOwn(const layout::Region &region, const layout::Region &own,
@@ -266,6 +251,8 @@ private:
       if (sliced.numSlices > 1 && (all.begin[dim] != 0 || all.end[dim] != sliced.extent))
         return "the cores share dim " + std::to_string(dim) +
                " of an LX buffer, of which a part is touched";
+    if (!access.isWrite && isRelayout(access.op))
+      return findMissing(touched, *planned->spread, held);
     const layout::Region first = *touched.getRegion(*planned->spread, 0);
     for (int64_t core = 0; core < planned->spread->numCores; ++core) {
       std::optional<layout::Region> region = touched.getRegion(*planned->spread, core);
@@ -277,6 +264,18 @@ private:
         return "core " + std::to_string(core) + (access.isWrite ? " writes" : " reads") +
                " another part of the LX buffer than it holds";
     }
+    return "";
+  }
+
+  /// What no core holds of what cores take by a relayout; empty: nothing.
+  static std::string findMissing(const layout::Access &touched, const layout::Spread &spread,
+                                 const layout::Spread &held) {
+    layout::RegionSet there;
+    for (int64_t core = 0; core < held.numCores; ++core)
+      there.add(*held.getPoints(core));
+    for (int64_t core = 0; core < spread.numCores; ++core)
+      if (!there.contains(*touched.getRegion(spread, core)))
+        return "core " + std::to_string(core) + " takes a part of the LX buffer that no core holds";
     return "";
   }
 

@@ -62,6 +62,8 @@ bool isMatmul(DeviceOpInterface op);
 /// True if the operation reduces (some dim is not in the output's map), by category.
 bool isReduction(DeviceOpInterface op);
 bool isRestickify(DeviceOpInterface op);
+/// True if the operation moves data from scratchpad to scratchpad, over the ring.
+bool isRelayout(DeviceOpInterface op);
 
 /// Iteration dims (positions) that \p map's results use.
 llvm::SmallBitVector getUsedDims(AffineMap map);

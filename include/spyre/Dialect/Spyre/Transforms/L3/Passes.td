@@ -68,7 +68,7 @@ def SpyreCarryReductions : Pass<"spyre-carry-reductions", "::mlir::func::FuncOp"
     of the row turns the old largest number into the new one, multiplies the sums by what that
     changes, and adds its own. What reads the terms of the sums beside computes them again.
     A product of what another product makes, element by element, adds up its parts, too; so does
-    one whose contracted dim is longer than a core reaches. The
+    one whose contracted dim is longer than a core reaches (with `products` these alone). The
     operations that a loop over parts of the row does again carry `spyre.carried`, the number of
     their group, for `spyre-tile-time`. As it stands the program computes the same as before.
 
@@ -103,6 +103,8 @@ def SpyreCarryReductions : Pass<"spyre-carry-reductions", "::mlir::func::FuncOp"
       return
     ```
   }];
+  let options = [
+    Option<"products", "products", "bool", "false", "Products alone; softmaxes stay what they are">];
 }
 
 def SpyreTileTime : Pass<"spyre-tile-time", "::mlir::func::FuncOp"> {
@@ -221,8 +223,9 @@ def SpyreVerifyPlan : Pass<"spyre-verify-plan", "::mlir::func::FuncOp"> {
     is cut (L3-5); a core reads in LX only what it holds (L3-6); an operand's span
     on a core is within the limit (L3-7); nothing is read before it is written
     (L3-8); an operation that writes where it reads does so element by element, or reads
-    nothing of what it overwrites (L3-9). All violations are reported, each with its number; notes point at the other
-    side.
+    nothing of what it overwrites (L3-9); a relayout goes from LX to LX (L3-10), takes what some core holds, and leaves
+    to each core what it holds from then on (L3-6). All violations are reported, each with its number; notes point at
+    the other side.
 
     ```mlir
     // spyre-opt --spyre-verify-plan
