@@ -119,6 +119,20 @@ TEST(ResidencyTest, ALoopThatMovesNothingIsNoObstacle) {
   EXPECT_FALSE(findObstacleInSpreads(value, {&rows, &rows}, 32));
 }
 
+TEST(ResidencyTest, ARelayoutReadsWhatOthersHold) {
+  ResidencyValue value = makeValue();
+  Spread rows = spread({8, 16}, {8, 1}), columns = spread({8, 16}, {1, 4});
+  std::optional<ResidencyObstacle> obstacle = findObstacleInSpreads(value, {&rows, &columns}, 32);
+  ASSERT_TRUE(obstacle);
+  EXPECT_EQ(obstacle->kind, Obstacle::OtherPart);
+  value.uses[1].isFromAnyCore = true;
+  EXPECT_FALSE(findObstacleInSpreads(value, {&rows, &columns}, 32));
+  // Not of a value that is made of boxes.
+  value.uses[0].access = identity({8, 12});
+  rows = spread({8, 12}, {8, 1});
+  EXPECT_TRUE(findObstacleInSpreads(value, {&rows, &columns}, 32));
+}
+
 TEST(ResidencyTest, PartialSumsAreNobodys) {
   // Summed over d2, which two cores share.
   ResidencyValue value = makeValue();

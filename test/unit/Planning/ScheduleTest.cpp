@@ -78,9 +78,9 @@ TEST(ScheduleTest, MistakesHaveTheirFields) {
                                                          "schedule.functions: is missing"}));
   EXPECT_EQ(
       getMistakes(makeFile(R"("kind": "best", "values": [{"result_of": 1, "space": "sram"}])")),
-      (std::vector<std::string>{
-          "f.kind: known kinds are untiled, tiled, banded, carried, banded-carried and carried-products",
-          "f.values[0].space: known spaces are lx and memory"}));
+      (std::vector<std::string>{"f.kind: known kinds are untiled, tiled, banded, carried, "
+                                "banded-carried and carried-products",
+                                "f.values[0].space: known spaces are lx and memory"}));
   EXPECT_EQ(
       getMistakes(makeFile(R"("nests": [{"first": 0, "last": 3}, {"first": 3, "last": 4}])")),
       (std::vector<std::string>{"f.nests[1].first: comes before the end of the nest before it"}));

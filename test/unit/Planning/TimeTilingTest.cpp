@@ -388,6 +388,70 @@ TEST(TimeTilingTest, ColumnsOfProductsAreSharedAlike) {
   EXPECT_LT(nest.tiledInNs, nest.untiledInNs);
 }
 
+/// x U, its rows' operation on each element, and that times D: [rows, width] -> [rows, width].
+static Builder makeNetwork(const DivisionCost &cost, int64_t rows, int64_t width, int64_t hidden) {
+  Builder b(3 << 19);
+  const unsigned x = b.addValue({rows, width}, false), u = b.addValue({width, hidden}, false),
+                 p = b.addValue({rows, hidden}, true), a = b.addValue({rows, hidden}, true),
+                 d = b.addValue({hidden, width}, false), o = b.addValue({rows, width}, false);
+  b.addOp({rows, hidden, width}, {{x, {0, 2}}, {u, {2, 1}}, {p, {0, 1}}}).cost = &cost;
+  b.addOp({rows, hidden}, {{p, {0, 1}}, {a, {0, 1}}});
+  b.addOp({rows, width, hidden}, {{a, {0, 2}}, {d, {2, 1}}, {o, {0, 1}}}).cost = &cost;
+  return b;
+}
+
+TEST(TimeTilingTest, WhatAProductReadsOfAnotherIsGathered) {
+  DivisionCost cost = makeModelCost(*Device::lookup("spyre"), CostClass::Matmul);
+  Builder b = makeNetwork(cost, 512, 512, 2048);
+  auto getGathered = [&](const Nest &nest) -> const NestTile * {
+    for (const NestTile &tile : nest.tiles)
+      if (tile.isGathered)
+        return &tile;
+    return nullptr;
+  };
+  // The device, or the value, has to be of that kind.
+  for (const Nest &nest : findNests(b.problem))
+    EXPECT_EQ(getGathered(nest), nullptr);
+  b.problem.gatherCost = makeGatherCost(b.device);
+  for (const Nest &nest : findNests(b.problem))
+    EXPECT_EQ(getGathered(nest), nullptr);
+  for (TilingValue &value : b.problem.values)
+    value.mayMove = value.isInternal;
+  b.problem.multicastReaders = b.device.getMulticastReaders();
+  std::vector<Nest> nests = findNests(b.problem);
+  ASSERT_EQ(nests.size(), 1u);
+  const Nest &nest = nests.front();
+  const NestTile *tile = getGathered(nest);
+  ASSERT_NE(tile, nullptr);
+  // Rows and columns of both products are shared; each core has its rows whole then.
+  EXPECT_EQ(tile->value, 3u);
+  ASSERT_EQ(nest.shares.size(), 2u);
+  EXPECT_LE(nest.shares[0], b.problem.multicastReaders);
+  EXPECT_EQ(nest.ops[0].splits, (Splits{nest.shares[0], nest.shares[1], 1}));
+  EXPECT_EQ(nest.ops[2].splits, nest.ops[0].splits);
+  EXPECT_EQ(tile->copied, 2u);
+  EXPECT_EQ(tile->splits, (std::vector<int64_t>{nest.shares[0], 1}));
+  EXPECT_EQ(nest.ops[2].gathered, 1u);
+  // What it is made of stays as a whole or has a tile of its own.
+  EXPECT_TRUE(std::count(nest.wholes.begin(), nest.wholes.end(), 3u) == 1 ||
+              std::count_if(nest.tiles.begin(), nest.tiles.end(), [](const NestTile &other) {
+                return other.value == 3 && !other.isGathered;
+              }) == 1);
+  // A ring that takes longer than device memory is of no use.
+  b.problem.gatherCost = [](const std::vector<int64_t> &, unsigned, double) { return 1e9; };
+  for (const Nest &other : findNests(b.problem))
+    EXPECT_EQ(getGathered(other), nullptr);
+}
+
+TEST(TimeTilingTest, GatheringTakesTheBusiestLink) {
+  const GatherCost cost = makeGatherCost(*Device::lookup("spyre"));
+  // Two neighbours exchange what they have: 192 bytes a ns.
+  EXPECT_DOUBLE_EQ(cost({2}, 1, 1920), 10);
+  // Eight cores apart: over each link goes what eight have.
+  EXPECT_DOUBLE_EQ(cost({8, 2}, 2, 1920), 80);
+  EXPECT_EQ(cost({8, 2}, 0, 1920), 0);
+}
+
 TEST(TimeTilingTest, HeadsAndRows) {
   // Neither the keys of a head nor its scores fit into one core.
   const int64_t heads = 8, length = 8192, width = 128;

@@ -226,3 +226,47 @@ func.func @three_quarters(%x: !h, %o: !h) {
   spyre.neg (d0 = 64, d1 = 64) ins(%a[d0, d1]) outs(%o[d0, d1]) : !h -> !h
   return
 }
+
+// -----
+
+!h = !spyre.buffer<128x64xf16, #spyre.layout<[1, 128, 64], order [0, 1], SEN169_FP16>, hbm>
+!l = !spyre.buffer<128x64xf16, #spyre.layout<[1, 128, 64], order [0, 1], SEN169_FP16>, lx>
+// L3-6: a relayout takes what other cores hold, and leaves to each what it holds then.
+func.func @relayout(%x: !h, %o: !h) {
+  %a = spyre.alloc lx(0) holding<cores 32, slices [32, 1], (c) -> (c, 0)> : !l
+  %b = spyre.alloc lx(4096) holding<cores 16, slices [16, 1], (c) -> (c, 0)> : !l
+  spyre.exp (d0 = 128 / 32, d1 = 64) ins(%x[d0, d1]) outs(%a[d0, d1]) : !h -> !l
+  spyre.shuffle (d0 = 128 / 16, d1 = 64) ins(%a[d0, d1]) outs(%b[d0, d1]) : !l -> !l
+  spyre.neg (d0 = 128 / 16, d1 = 64) ins(%b[d0, d1]) outs(%o[d0, d1]) : !l -> !h
+  return
+}
+
+// -----
+
+!h = !spyre.buffer<128x64xf16, #spyre.layout<[1, 128, 64], order [0, 1], SEN169_FP16>, hbm>
+!l = !spyre.buffer<128x64xf16, #spyre.layout<[1, 128, 64], order [0, 1], SEN169_FP16>, lx>
+// L3-6: not what no core holds.
+func.func @nobodys(%x: !h, %o: !h) {
+  // expected-note @+1 {{allocated here}}
+  %a = spyre.alloc lx(0) holding<cores 16, slices [32, 1], (c) -> (c, 0)> : !l
+  %b = spyre.alloc lx(4096) holding<cores 16, slices [16, 1], (c) -> (c, 0)> : !l
+  // expected-error @+1 {{L3-6: core 16 touches an LX buffer that only 16 cores hold}}
+  spyre.exp (d0 = 128 / 32, d1 = 64) ins(%x[d0, d1]) outs(%a[d0, d1]) : !h -> !l
+  // expected-error @+1 {{L3-6: core 8 takes a part of the LX buffer that no core holds}}
+  spyre.shuffle (d0 = 128 / 16, d1 = 64) ins(%a[d0, d1]) outs(%b[d0, d1]) : !l -> !l
+  spyre.neg (d0 = 128 / 16, d1 = 64) ins(%b[d0, d1]) outs(%o[d0, d1]) : !l -> !h
+  return
+}
+
+// -----
+
+!h = !spyre.buffer<128x64xf16, #spyre.layout<[1, 128, 64], order [0, 1], SEN169_FP16>, hbm>
+!l = !spyre.buffer<128x64xf16, #spyre.layout<[1, 128, 64], order [0, 1], SEN169_FP16>, lx>
+// L3-10: from scratchpad to scratchpad.
+func.func @from_memory(%x: !h, %o: !h) {
+  %b = spyre.alloc lx(0) holding<cores 16, slices [16, 1], (c) -> (c, 0)> : !l
+  // expected-error @+1 {{L3-10: operand #0 is not in LX; a relayout goes from scratchpad to scratchpad}}
+  spyre.shuffle (d0 = 128 / 16, d1 = 64) ins(%x[d0, d1]) outs(%b[d0, d1]) : !h -> !l
+  spyre.neg (d0 = 128 / 16, d1 = 64) ins(%b[d0, d1]) outs(%o[d0, d1]) : !l -> !h
+  return
+}
