@@ -441,6 +441,7 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
   lower.tileSeed = options.planSeed;
   lower.planSeconds = options.planSeconds;
   lower.recordPlan = !options.savePlan.empty();
+  lower.recordAddresses = lower.recordPlan && options.saveAddresses;
   mlir::spyre::SpyreVerifyProvenanceOptions provenance;
   provenance.operations = fromTorch;
   auto l1 = [&](OpPassManager &pm) { ::spyre::compiler::buildL1Stage(pm); };

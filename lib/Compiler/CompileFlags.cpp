@@ -61,6 +61,8 @@ spyre::compiler::CompileFlags::CompileFlags(cl::OptionCategory &category)
            cl::value_desc("file"), cl::cat(category)),
       savePlan("save-plan", cl::desc("Write the plan as such a file"), cl::value_desc("file"),
                cl::cat(category)),
+      saveAddresses("save-addresses", cl::desc("With --save-plan: also where in LX results lie"),
+                    cl::cat(category)),
       planSeconds(
           "plan-seconds",
           cl::desc("Seconds for each kind of plan to look at more tiles than usual; what "
@@ -156,6 +158,9 @@ spyre::compiler::makeOptions(const CompileFlagValues &flags) {
   options.planSeed = flags.planSeed;
   options.plan = flags.plan;
   options.savePlan = flags.savePlan;
+  options.saveAddresses = flags.saveAddresses;
+  if (flags.saveAddresses && flags.savePlan.empty())
+    return "--save-addresses: is of --save-plan, which is missing";
   constexpr double kMostSeconds = 1e6;
   if (!(flags.planSeconds >= 0 && flags.planSeconds <= kMostSeconds))
     return "--plan-seconds=" + std::to_string(flags.planSeconds) +
@@ -192,6 +197,7 @@ spyre::compiler::CompileFlags::getOptions() const {
   values.planSeed = planSeed;
   values.plan = plan;
   values.savePlan = savePlan;
+  values.saveAddresses = saveAddresses;
   values.planSeconds = planSeconds;
   values.pretty = pretty;
   values.reportSeconds = reportSeconds;

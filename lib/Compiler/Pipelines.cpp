@@ -61,6 +61,7 @@ void buildL3Stage(OpPassManager &pm, const LowerOptions &options, bool hasBuffer
   division.exhaustive = options.optLevel >= 3;
   division.leaveUndivided = options.tileTime;
   division.record = options.recordPlan;
+  division.recordAddresses = options.recordAddresses;
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreDivideWork(division));
   if (!hasBuffers)
     pm.addPass(mlir::spyre::createSpyreBufferize());
@@ -84,6 +85,7 @@ void buildL3Stage(OpPassManager &pm, const LowerOptions &options, bool hasBuffer
   }
   mlir::spyre::SpyrePlaceBuffersOptions placement;
   placement.useLX = options.optLevel > 0;
+  placement.record = options.recordAddresses;
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyrePlaceBuffers(placement));
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreVerifyPlan());
 }

@@ -59,15 +59,25 @@ int64_t getKept(const PackingProblem &problem, const Addresses &addresses) {
   return kept;
 }
 
-/// First fit in the order \p order; what does not fit below \p capacity is left
-/// out. In-place partners that are placed are tried first.
+bool hasFixed(const PackingProblem &problem) {
+  return std::any_of(problem.buffers.begin(), problem.buffers.end(),
+                     [](const PackingBuffer &buffer) { return buffer.address.has_value(); });
+}
+
+/// First fit in the order \p order, around what has its address; what does not fit below
+/// \p capacity is left out. In-place partners that are placed are tried first.
 Addresses firstFit(const PackingProblem &problem, const std::vector<size_t> &order,
                    int64_t capacity) {
   Addresses addresses(problem.buffers.size());
   std::vector<size_t> placed; // by address
+  for (size_t index = 0; index < problem.buffers.size(); ++index)
+    if ((addresses[index] = problem.buffers[index].address))
+      placed.push_back(index);
+  std::stable_sort(placed.begin(), placed.end(),
+                   [&](size_t a, size_t b) { return *addresses[a] < *addresses[b]; });
   for (size_t index : order) {
     const PackingBuffer &buffer = problem.buffers[index];
-    if (buffer.sizeInBytes > capacity)
+    if (buffer.address || buffer.sizeInBytes > capacity)
       continue;
     auto isFree = [&](int64_t address) {
       if (address + buffer.sizeInBytes > capacity)
@@ -336,8 +346,10 @@ void lowerPeak(const PackingProblem &problem, Best &best, SearchBudget &budget) 
 /// First fit in all orders.
 Best packFast(const PackingProblem &problem, int64_t capacity, std::vector<size_t> *bestOrder) {
   Best best;
-  best.addresses.resize(problem.buffers.size());
-  best.kept = 0;
+  // What has its address, at least.
+  best.addresses = firstFit(problem, {}, capacity);
+  best.kept = getKept(problem, best.addresses);
+  best.peak = getPeak(problem, best.addresses);
   if (problem.buffers.empty())
     return best;
   for (std::vector<size_t> &order : getOrders(problem)) {
@@ -369,6 +381,40 @@ int64_t getPeakLoad(const PackingProblem &problem) {
   return getLoad(problem, std::vector<bool>(problem.buffers.size(), true));
 }
 
+std::vector<AddressMistake> checkAddresses(const PackingProblem &problem) {
+  std::vector<AddressMistake> mistakes;
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    const PackingBuffer &a = problem.buffers[i];
+    if (!a.address)
+      continue;
+    auto fail = [&](const std::string &message, std::optional<size_t> other = std::nullopt) {
+      mistakes.push_back({i, other, message});
+    };
+    if (*a.address < 0)
+      fail("is negative");
+    if (*a.address % problem.alignmentInBytes != 0)
+      fail("is not a multiple of " + std::to_string(problem.alignmentInBytes));
+    // Without sums: a number of a file may be any.
+    if (a.sizeInBytes > problem.capacityInBytes ||
+        *a.address > problem.capacityInBytes - a.sizeInBytes)
+      fail("is too high: " + std::to_string(a.sizeInBytes) +
+           " bytes from there on end beyond the " + std::to_string(problem.capacityInBytes) +
+           " that there are");
+    for (size_t j = 0; j < i; ++j) {
+      const PackingBuffer &b = problem.buffers[j];
+      if (!b.address || !areAliveTogether(a, b) || *a.address >= *b.address + b.sizeInBytes ||
+          *b.address >= *a.address + a.sizeInBytes ||
+          (*a.address == *b.address && mayShare(problem, i, j)))
+        continue;
+      fail("lies, with the " + std::to_string(a.sizeInBytes) + " bytes behind it, over " +
+               std::to_string(b.sizeInBytes) + " bytes at " + std::to_string(*b.address) +
+               " that are in use at the same time",
+           j);
+    }
+  }
+  return mistakes;
+}
+
 std::vector<std::string> check(const PackingProblem &problem) {
   std::vector<std::string> errors;
   if (problem.capacityInBytes < 0)
@@ -391,11 +437,36 @@ std::vector<std::string> check(const PackingProblem &problem) {
     for (size_t parent : buffer.inPlaceParents)
       if (parent >= problem.buffers.size())
         errors.push_back(name + " names a parent that does not exist");
+    if (buffer.address && (*buffer.address < -limit || *buffer.address > limit))
+      errors.push_back(name + " has an address out of range");
   }
+  if (errors.empty())
+    for (const AddressMistake &mistake : checkAddresses(problem))
+      errors.push_back("the address of buffer " + std::to_string(mistake.buffer) + " " +
+                       mistake.message +
+                       (mistake.other ? ", by buffer " + std::to_string(*mistake.other) : ""));
   return errors;
 }
 
+/// True if buffers of \p addresses lie where \p problem says.
+static bool obeys(const PackingProblem &problem, const Addresses &addresses) {
+  for (size_t i = 0; i < addresses.size(); ++i)
+    if (problem.buffers[i].address && problem.buffers[i].address != addresses[i])
+      return false;
+  return true;
+}
+
 PackingPlan pack(const PackingProblem &problem, const PackingOptions &options) {
+  const bool isFixed = hasFixed(problem);
+  // Where nobody has to be moved, nobody is: a plan whose addresses are written down and read
+  // again is the same plan.
+  if (isFixed) {
+    PackingProblem free = problem;
+    for (PackingBuffer &buffer : free.buffers)
+      buffer.address.reset();
+    if (PackingPlan plan = pack(free, options); obeys(problem, plan.addresses))
+      return plan;
+  }
   SearchBudget budget(options);
   std::vector<size_t> order;
   Best best = packFast(problem, problem.capacityInBytes, &order);
@@ -404,6 +475,14 @@ PackingPlan pack(const PackingProblem &problem, const PackingOptions &options) {
     all += getWorth(buffer);
   bool isProven = best.kept == all;
   bool isSearched = options.strategy == PackingStrategy::Search && !problem.buffers.empty();
+  // The search places all of its items: around what has its address there is first fit, in orders
+  // that get better.
+  if (isFixed) {
+    if (isSearched && best.kept < all)
+      improveOrder(problem, order, problem.capacityInBytes, best, budget, 300);
+    isProven = best.kept == all;
+    isSearched = false;
+  }
   if (isSearched && best.kept < all) {
     bool isHopeless = getPeakLoad(problem) > problem.capacityInBytes;
     for (const PackingBuffer &buffer : problem.buffers)
@@ -445,10 +524,12 @@ std::vector<std::string> verify(const PackingProblem &problem, const Addresses &
     return {std::to_string(addresses.size()) + " addresses for " +
             std::to_string(problem.buffers.size()) + " buffers"};
   for (size_t i = 0; i < addresses.size(); ++i) {
-    if (!addresses[i])
-      continue;
     const PackingBuffer &a = problem.buffers[i];
     std::string name = "buffer " + std::to_string(i);
+    if (a.address && addresses[i] != a.address)
+      errors.push_back(name + " has to be at " + std::to_string(*a.address));
+    if (!addresses[i])
+      continue;
     if (*addresses[i] < 0 || *addresses[i] % problem.alignmentInBytes != 0)
       errors.push_back(name + " is at " + std::to_string(*addresses[i]) +
                        ", which is not aligned to " + std::to_string(problem.alignmentInBytes));
@@ -475,6 +556,8 @@ std::variant<PoolPlan, PackingError> solvePool(const PoolProblem &problem,
   if (std::vector<std::string> errors = check(problem); !errors.empty())
     return PackingError{errors.front()};
   PackingProblem unlimited = problem;
+  for (PackingBuffer &buffer : unlimited.buffers)
+    buffer.address.reset();
   unlimited.capacityInBytes = 0;
   for (const PackingBuffer &buffer : problem.buffers)
     unlimited.capacityInBytes += alignUp(buffer.sizeInBytes, problem.alignmentInBytes);

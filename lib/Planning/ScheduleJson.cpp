@@ -244,7 +244,7 @@ Schedule Reader::readSchedule(const json &value, const std::string &field) {
   if (schedule.lost && !schedule.nests)
     fail(field + ".lost", "is said of nests, and there are none");
   readArray(value, "values", field, [&](const json &each, const std::string &where) {
-    if (!isObject(each, where, {"result_of", "space"}))
+    if (!isObject(each, where, {"result_of", "space", "address"}))
       return;
     ScheduledValue made;
     made.operation = static_cast<unsigned>(readNumber(each, "result_of", where, 0).value_or(0));
@@ -255,6 +255,9 @@ Schedule Reader::readSchedule(const json &value, const std::string &field) {
       if (other.operation == made.operation)
         fail(where + ".result_of", "something is said of this result already");
     made.space = space == "lx" ? ScheduledSpace::LX : ScheduledSpace::Memory;
+    made.address = readNumber(each, "address", where, 0, /*isRequired=*/false);
+    if (made.address && space == "memory")
+      fail(where + ".address", "is for results in LX; the compiler places those in memory");
     schedule.values.push_back(made);
   });
   if (schedule.kind == "untiled" && schedule.nests && !schedule.nests->empty())
@@ -375,9 +378,13 @@ std::string writeSchedules(const Schedules &schedules) {
       object["lost"] = *schedule.lost;
     if (!schedule.values.empty()) {
       ordered_json &values = object["values"] = ordered_json::array();
-      for (const ScheduledValue &value : schedule.values)
-        values.push_back({{"result_of", value.operation},
-                          {"space", value.space == ScheduledSpace::LX ? "lx" : "memory"}});
+      for (const ScheduledValue &value : schedule.values) {
+        ordered_json each{{"result_of", value.operation},
+                          {"space", value.space == ScheduledSpace::LX ? "lx" : "memory"}};
+        if (value.address)
+          each["address"] = *value.address;
+        values.push_back(std::move(each));
+      }
     }
   }
   ordered_json root;

@@ -63,7 +63,7 @@
 // DIVISION-DAG: divisions[2].operation: there are 2 operations
 // RUN: echo '{"version": 1, "functions": {"main": {"kind": "untiled", "divisions": [{"operation": 0, "splits": [32, 1]}, {"operation": 1, "splits": [1, 2]}], "values": [{"result_of": 0, "space": "lx"}]}}}' > %t.lx.json
 // RUN: not spyre-compile %s -O2 -o %t.out --plan=%t.lx.json 2>&1 | FileCheck %s --check-prefix=PARTS
-// PARTS: the schedule cannot be obeyed: values: the result has to be in LX: core 0 reads another part than it writes, in spyre.add
+// PARTS: the schedule cannot be obeyed: values[0]: the result has to be in LX: core 0 reads another part than it writes, in spyre.add
 // RUN: echo '{"version": 1, "functions": {"main": {"values": [{"result_of": 0, "space": "lx"}]}}}' > %t.lx0.json
 // RUN: not spyre-compile %s -O0 -o %t.out --plan=%t.lx0.json 2>&1 | FileCheck %s --check-prefix=NEVER
 // NEVER: the result has to be in LX: nothing is kept there at this level
@@ -94,6 +94,21 @@
 // SEARCHED: the schedule is for a plan of kind tiled in searched layouts, which the program has not
 // RUN: not spyre-compile %s -O1 -o %t.out --plan=%t.two.json 2>&1 | FileCheck %s --check-prefix=LEVEL
 // LEVEL: the schedule has nests, and plans of kind untiled have none
+// An address in LX; without it the result would be at 0. What is saved with addresses is obeyed, and gives the same bytes.
+// RUN: echo '{"version": 1, "functions": {"main": {"kind": "untiled", "values": [{"result_of": 0, "space": "lx", "address": 4096}]}}}' > %t.address.json
+// RUN: spyre-compile %s -O2 -o %t.out --plan=%t.address.json --dump-stages=%t.address && cat %t.address/*-planned.mlir | FileCheck %s --check-prefix=ADDRESS
+// ADDRESS: spyre.alloc lx(4096)
+// RUN: spyre-compile %s -O2 -o %t.first --save-plan=%t.saved.json --save-addresses --plan=%t.address.json && FileCheck %s --check-prefix=SAVEDADDRESS --input-file=%t.saved.json
+// SAVEDADDRESS: {"result_of":0,"space":"lx","address":4096}
+// RUN: spyre-compile %s -O2 -o %t.second --plan=%t.saved.json && diff -r %t.first %t.second
+// RUN: not spyre-compile %s -O2 -o %t.out --save-addresses 2>&1 | FileCheck %s --check-prefix=SAVENOTHING
+// SAVENOTHING: --save-addresses: is of --save-plan, which is missing
+// RUN: sed 's|4096|4100|' %t.address.json > %t.odd.json && not spyre-compile %s -O2 -o %t.out --plan=%t.odd.json 2>&1 | FileCheck %s --check-prefix=ODD
+// ODD: schedule.mlir:{{[0-9]+}}:{{[0-9]+}}: error: the schedule cannot be obeyed: values[0].address: 4100 is not a multiple of 128
+// RUN: sed 's|4096|2147483520|' %t.address.json > %t.high.json && not spyre-compile %s -O2 -o %t.out --plan=%t.high.json 2>&1 | FileCheck %s --check-prefix=HIGH
+// HIGH: values[0].address: 2147483520 is too high: {{[0-9]+}} bytes from there on end beyond the {{[0-9]+}} that there are
+// RUN: sed 's|"result_of": 0|"result_of": 1|' %t.address.json > %t.result.json && not spyre-compile %s -O2 -o %t.out --plan=%t.result.json 2>&1 | FileCheck %s --check-prefix=RESULT
+// RESULT: values[0]: the result has to be in LX, and is one of the program, which lie in device memory
 // What the compiler writes itself is no business of the program's; no text brings it down.
 // RUN: sed 's|) -> !x {|) -> !x attributes {spyre.chosen_schedule = {nosuch = 3}} {|' %s > %t.chosen.mlir && spyre-compile %t.chosen.mlir -O2 --save-plan=%t.own.json -o %t.out
 // RUN: sed 's|) -> !x {|) -> !x attributes {spyre.schedule = {kind = "\FF"}} {|' %s > %t.bytes.mlir

@@ -65,6 +65,23 @@ def test_the_same_bytes(tmp_path, program, flags):
         assert filecmp.cmp(first / path, second / path, shallow=False), path
 
 
+@pytest.mark.parametrize("program", ["plans/attention_2048", "models/granite_layer_small", "models/bert_layer_small"])
+@pytest.mark.parametrize("level", ["-O1", "-O2"])
+def test_the_same_bytes_with_addresses(tmp_path, program, level):
+    """The packing moves nobody who lies where the plan says."""
+    source = DATA / f"{program}.mlir"
+    first, second, plan = tmp_path / "first", tmp_path / "second", tmp_path / "plan.json"
+    done = finish(tool("spyre-compile"), source, level, "-o", first, f"--save-plan={plan}", "--save-addresses")
+    assert done.code == 0, done.err
+    text = plan.read_text()
+    assert '"address":' in text
+    again = finish(tool("spyre-compile"), source, level, "-o", second, f"--plan={plan}")
+    assert again.code == 0, again.err
+    assert files(first) == files(second)
+    for path in files(first):
+        assert filecmp.cmp(first / path, second / path, shallow=False), path
+
+
 def test_an_interrupted_search_leaves_nothing(tmp_path):
     """Ctrl-C while the planner looks at more than usual."""
     source, folder = DATA / "plans" / "bert_large_8x512.mlir", tmp_path / "out"

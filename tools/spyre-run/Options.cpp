@@ -26,7 +26,7 @@ usage: spyre-run IN.mlir|DIR [options]
   or a bundle directory from anywhere.
 
   -O0 ... -O3, --cores N, --target, --superdsc-form, --weights LIST, --host=none|table,
-  --plan FILE, --save-plan FILE, --plan-seconds S, --plan-kind KIND, --plan-seed N, --rates FILE,
+  --plan FILE, --save-plan FILE, --save-addresses, --plan-seconds S, --plan-kind KIND, --plan-seed N, --rates FILE,
   --dump-stages DIR, --report FILE.html   as spyre-compile has them, for IN.mlir
 
   --bind FILE.json     what each argument is, for a bundle without launch_spec.json
@@ -99,6 +99,7 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
                   : argument == "--progress"       ? &options.progress
                   : argument == "--pretty"         ? &options.compile.pretty
                   : argument == "--report-seconds" ? &options.compile.reportSeconds
+                  : argument == "--save-addresses" ? &options.compile.saveAddresses
                                                    : nullptr;
     if (truth) {
       *truth = true;

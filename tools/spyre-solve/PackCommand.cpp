@@ -164,6 +164,8 @@ PackCase readPackCase(const json::Cursor &root, const Arguments &arguments) {
       cursor.fail("there are two buffers '" + name + "'");
     result.names.push_back(name);
     buffer.sizeInBytes = cursor.at("size").getInt(0, kMaxBytes);
+    if (auto address = cursor.find("address"); address && !address->isNull())
+      buffer.address = address->getInt(0, kMaxBytes);
     std::vector<int64_t> uses = cursor.at("uses").getInts();
     if (cursor.isValid() && uses.empty())
       cursor.at("uses").fail("a buffer that is never used has no lifetime");

@@ -54,6 +54,7 @@ struct CompileOptions {
   std::string plan, planText;
   /// Where to write what was planned, in that form; empty: nowhere.
   std::string savePlan;
+  bool saveAddresses = false;     ///< with savePlan: addresses in LX, too
   bool superdscProvenance = true; ///< descriptors say where they came from (newer form only)
   /// Positions of arguments that are weights: their device layout is what their readers
   /// want, and the caller lays them out (once for many runs).

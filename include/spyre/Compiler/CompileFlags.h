@@ -34,7 +34,7 @@ struct CompileFlagValues {
   int64_t planSeed = 0;
   double planSeconds = 0;
   bool pretty = false, reportSeconds = false, provenance = true, exactArguments = true;
-  bool exactResults = false, movesOnHost = false;
+  bool exactResults = false, movesOnHost = false, saveAddresses = false;
 };
 
 /// The options that \p flags ask for. A message if a value is wrong or a flag is
@@ -54,6 +54,7 @@ private:
   llvm::cl::opt<int64_t> cores, planSeed;
   llvm::cl::opt<std::string> target, form, device, rates, weights, host, costModel, planKind;
   llvm::cl::opt<std::string> plan, savePlan;
+  llvm::cl::opt<bool> saveAddresses;
   llvm::cl::opt<double> planSeconds;
   llvm::cl::opt<std::string> dumpStages, report;
   llvm::cl::opt<bool> exactArguments, exactResults, movesOnHost, provenance, reportSeconds, pretty;

@@ -48,6 +48,9 @@ struct LowerOptions : public mlir::PassPipelineOptions<LowerOptions> {
   Option<bool> recordPlan{*this, "record-plan",
                           llvm::cl::desc("Record the plan in spyre.chosen_schedule"),
                           llvm::cl::init(false)};
+  Option<bool> recordAddresses{*this, "record-addresses",
+                               llvm::cl::desc("With record-plan: addresses in LX, too"),
+                               llvm::cl::init(false)};
   Option<bool> preferCarried{*this, "prefer-carried",
                              llvm::cl::desc("With carry-reductions: whatever it takes"),
                              llvm::cl::init(false)};

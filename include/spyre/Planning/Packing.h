@@ -40,6 +40,9 @@ struct PackingBuffer {
   /// time: their end is this one's begin + 1, and they are not smaller. It then has
   /// the parent's very address; else it must not touch the parent's memory.
   std::vector<size_t> inPlaceParents;
+  /// Where it has to lie; nothing: anywhere, or not at all. pack keeps it there, solvePool does
+  /// not know it.
+  std::optional<int64_t> address = std::nullopt;
 };
 
 struct PackingProblem {
@@ -77,14 +80,27 @@ struct PackingPlan {
   bool keepsAll() const;
 };
 
+/// What is wrong with an address that a buffer has to have: it is misaligned, beyond the capacity,
+/// or another one, which is alive at the same time, has to lie there too.
+struct AddressMistake {
+  size_t buffer = 0;
+  std::optional<size_t> other; ///< the one that lies there, a buffer before this one
+  std::string message;         ///< without names of buffers: "is not a multiple of 128"
+};
+
+/// All mistakes in the addresses that buffers of \p problem have to have.
+std::vector<AddressMistake> checkAddresses(const PackingProblem &problem);
+
 /// Everything that is wrong with \p problem itself. An in-place parent that does
 /// not fit the rules is no mistake: the permission is void.
 std::vector<std::string> check(const PackingProblem &problem);
 
-/// A valid plan (always: it may keep nothing). \p problem must pass check.
+/// A valid plan (always: it may keep nothing but buffers that have to have an address). \p problem
+/// must pass check. Addresses that the plan would have anyway change nothing of it.
 PackingPlan pack(const PackingProblem &problem, const PackingOptions &options = {});
 
-/// Everything that is wrong with \p addresses: overlaps, alignment, capacity.
+/// Everything that is wrong with \p addresses: overlaps, alignment, capacity, and others than
+/// buffers have to have.
 std::vector<std::string> verify(const PackingProblem &problem,
                                 const std::vector<std::optional<int64_t>> &addresses);
 

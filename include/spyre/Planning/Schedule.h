@@ -68,6 +68,8 @@ enum class ScheduledSpace : uint8_t { LX, Memory };
 struct ScheduledValue {
   unsigned operation = 0;
   ScheduledSpace space = ScheduledSpace::Memory;
+  /// In LX of each core; nothing: wherever there is room.
+  std::optional<int64_t> address = std::nullopt;
 };
 
 /// Of one function. Operations are counted in order: of divisions and values before sums are

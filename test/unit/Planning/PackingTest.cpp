@@ -25,7 +25,13 @@ using Addresses = std::vector<std::optional<int64_t>>;
 
 PackingBuffer makeBuffer(int64_t size, int64_t begin, int64_t end, int64_t uses = 1,
                          std::vector<size_t> parents = {}) {
-  return {size, begin, end, uses, std::move(parents)};
+  PackingBuffer buffer;
+  buffer.sizeInBytes = size;
+  buffer.begin = begin;
+  buffer.end = end;
+  buffer.numUses = uses;
+  buffer.inPlaceParents = std::move(parents);
+  return buffer;
 }
 
 PackingOptions getSearch() {
@@ -106,6 +112,102 @@ int64_t getBestKept(const PackingProblem &problem) {
   };
   tryAll(0, 0);
   return best;
+}
+
+/// The mistakes in \p problem's addresses as one text a mistake.
+std::vector<std::string> getAddressMistakes(const PackingProblem &problem) {
+  std::vector<std::string> texts;
+  for (const AddressMistake &mistake : checkAddresses(problem))
+    texts.push_back(std::to_string(mistake.buffer) + " " + mistake.message +
+                    (mistake.other ? ", " + std::to_string(*mistake.other) : ""));
+  return texts;
+}
+
+TEST(PackingTest, OthersGoAroundAnAddress) {
+  PackingProblem problem{100, 10, {makeBuffer(40, 0, 3), makeBuffer(30, 0, 3)}};
+  problem.buffers[1].address = 30;
+  for (const PackingOptions &options : {PackingOptions(), getSearch()}) {
+    PackingPlan plan = pack(problem, options);
+    EXPECT_EQ(plan.addresses[1], 30);
+    // Neither below (30 bytes) nor above (40, from 60 on): there is just room.
+    EXPECT_EQ(plan.addresses[0], 60);
+    EXPECT_TRUE(verify(problem, plan.addresses).empty());
+  }
+  problem.buffers[1].address = 40;
+  EXPECT_EQ(pack(problem).addresses[0], 0);
+  // What is worth more does not drive it out.
+  problem.buffers[0] = makeBuffer(80, 0, 3, 100);
+  EXPECT_EQ(pack(problem).addresses, (Addresses{std::nullopt, 40}));
+}
+
+TEST(PackingTest, AddressesOfAPlanGiveTheSamePlan) {
+  std::mt19937 random(11);
+  for (int i = 0; i < 200; ++i) {
+    PackingProblem problem = makeRandom(random, 8, 12);
+    for (const PackingOptions &options : {PackingOptions(), getSearch()}) {
+      const PackingPlan plan = pack(problem, options);
+      PackingProblem fixed = problem;
+      for (size_t b = 0; b < fixed.buffers.size(); ++b)
+        if (random() % 2)
+          fixed.buffers[b].address = plan.addresses[b];
+      EXPECT_EQ(pack(fixed, options).addresses, plan.addresses);
+    }
+  }
+}
+
+TEST(PackingTest, RandomAddressesAreKeptOrRefused) {
+  std::mt19937 random(12);
+  int numKept = 0;
+  for (int i = 0; i < 400; ++i) {
+    PackingProblem problem = makeRandom(random, 6, 12);
+    for (PackingBuffer &buffer : problem.buffers)
+      if (random() % 3 == 0)
+        buffer.address = static_cast<int64_t>(random() % 12);
+    if (!check(problem).empty()) {
+      EXPECT_FALSE(checkAddresses(problem).empty());
+      continue;
+    }
+    for (const PackingOptions &options : {PackingOptions(), getSearch()}) {
+      PackingPlan plan = pack(problem, options);
+      EXPECT_TRUE(isValid(problem, plan.addresses));
+      EXPECT_TRUE(verify(problem, plan.addresses).empty());
+      for (size_t b = 0; b < problem.buffers.size(); ++b)
+        if (problem.buffers[b].address) {
+          EXPECT_EQ(plan.addresses[b], problem.buffers[b].address);
+          ++numKept;
+        }
+    }
+  }
+  EXPECT_GT(numKept, 100);
+}
+
+TEST(PackingTest, MistakesInAddresses) {
+  PackingProblem problem{100, 10, {makeBuffer(40, 0, 3), makeBuffer(30, 2, 4)}};
+  problem.buffers[0].address = 5;
+  EXPECT_EQ(getAddressMistakes(problem), (std::vector<std::string>{"0 is not a multiple of 10"}));
+  problem.buffers[0].address = 70;
+  EXPECT_EQ(getAddressMistakes(problem),
+            (std::vector<std::string>{
+                "0 is too high: 40 bytes from there on end beyond the 100 that there are"}));
+  problem.buffers[0].address = 10;
+  problem.buffers[1].address = 40;
+  EXPECT_EQ(getAddressMistakes(problem),
+            (std::vector<std::string>{"1 lies, with the 30 bytes behind it, over 40 bytes at 10 "
+                                      "that are in use at the same time, 0"}));
+  EXPECT_EQ(check(problem),
+            (std::vector<std::string>{
+                "the address of buffer 1 lies, with the 30 bytes behind it, over 40 bytes at 10 "
+                "that are in use at the same time, by buffer 0"}));
+  // One after the other, or a child over its parent.
+  problem.buffers[1].begin = 3;
+  EXPECT_TRUE(check(problem).empty());
+  problem.buffers[1] = makeBuffer(30, 2, 4, 1, {0});
+  problem.buffers[1].address = 10;
+  EXPECT_TRUE(check(problem).empty());
+  problem.buffers[1].address = 20;
+  EXPECT_EQ(getAddressMistakes(problem).size(), 1u);
+  EXPECT_EQ(verify(PackingProblem{100, 10, {problem.buffers[1]}}, {40}),
+            (std::vector<std::string>{"buffer 0 has to be at 20"}));
 }
 
 TEST(PackingTest, InPlaceChildTakesTheParentsAddress) {

@@ -38,6 +38,7 @@ TEST(ScheduleTest, IsReadAsItWasWritten) {
   schedule.names["in0"] = {"rows", "columns"};
   schedule.divisions.push_back({3, "mul", {4, 8, 1}});
   schedule.values.push_back({3, ScheduledSpace::LX});
+  schedule.values.push_back({4, ScheduledSpace::LX, 4096});
   ScheduledNest nest;
   nest.first = 2;
   nest.last = 5;
@@ -62,6 +63,9 @@ TEST(ScheduleTest, IsReadAsItWasWritten) {
   EXPECT_EQ((*same.nests)[0].loops->front().parts, 16);
   EXPECT_EQ((*same.nests)[0].tiledInNs, 1500);
   EXPECT_TRUE((*same.nests)[1].isAlone);
+  ASSERT_EQ(same.values.size(), 2u);
+  EXPECT_FALSE(same.values[0].address);
+  EXPECT_EQ(same.values[1].address, 4096);
   EXPECT_FALSE(std::get<Schedules>(read).at("g").nests);
 }
 
@@ -89,6 +93,15 @@ TEST(ScheduleTest, MistakesHaveTheirFields) {
       (std::vector<std::string>{"f.nests[0].alone: is for one operation without loops and cores"}));
   EXPECT_EQ(getMistakes(makeFile(R"("kind": "untiled", "nests": [{"first": 0, "last": 3}])")),
             (std::vector<std::string>{"f.nests: a plan of kind untiled has none"}));
+}
+
+TEST(ScheduleTest, AddressesAreOfTheScratchpad) {
+  EXPECT_EQ(getMistakes(makeFile(
+                R"("values": [{"result_of": 1, "space": "memory", "address": 128},
+                        {"result_of": 2, "space": "lx", "address": -128}])")),
+            (std::vector<std::string>{
+                "f.values[0].address: is for results in LX; the compiler places those in memory",
+                "f.values[1].address: a whole number from 0 on is wanted"}));
 }
 
 TEST(ScheduleTest, NothingIsSaidTwice) {

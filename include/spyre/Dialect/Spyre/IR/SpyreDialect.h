@@ -93,8 +93,11 @@ inline constexpr llvm::StringLiteral kCarriedAttr = "spyre.carried";
 inline constexpr llvm::StringLiteral kScheduleAttr = "spyre.schedule";
 /// Of a function: the decisions that were taken, where passes are asked to record them.
 inline constexpr llvm::StringLiteral kChosenScheduleAttr = "spyre.chosen_schedule";
-/// "lx" or "memory", of an operation while it is planned: where its result has to lie.
-inline constexpr llvm::StringLiteral kSpaceAttr = "spyre.space";
+/// Of an operation while it is planned: where its result has to lie and who says so, a dictionary
+/// with the fields `space`, `address` and `field`.
+inline constexpr llvm::StringLiteral kPlaceAttr = "spyre.place";
+/// Of an operation while it is planned: its number, as schedules count it.
+inline constexpr llvm::StringLiteral kOperationAttr = "spyre.operation";
 /// Unit, of an operation while it is planned: a schedule says its division, and no nests.
 inline constexpr llvm::StringLiteral kPinnedAttr = "spyre.pinned";
 /// Module attribute: the device variant's name.

@@ -131,12 +131,14 @@ private:
       if (planning::wantsKFast(planned->problem, division.splits))
         op->setAttr("kFast", UnitAttr::get(op.getContext()));
     }
-    for (auto [i, value] : llvm::enumerate(schedule.values))
-      if (check(value.operation, "values[" + std::to_string(i) + "].result_of"))
-        ops[value.operation]->setAttr(
-            kSpaceAttr,
-            StringAttr::get(&getContext(),
-                            value.space == planning::ScheduledSpace::LX ? "lx" : "memory"));
+    for (auto [i, value] : llvm::enumerate(schedule.values)) {
+      const std::string field = "values[" + std::to_string(i) + "]";
+      if (check(value.operation, field + ".result_of"))
+        setAskedPlace(ops[value.operation], {value.space, value.address, field});
+    }
+    if (recordAddresses)
+      for (auto [number, op] : llvm::enumerate(ops))
+        op->setAttr(kOperationAttr, Builder(&getContext()).getI64IntegerAttr(number));
     return success(ok);
   }
 

@@ -23,6 +23,8 @@
 
 #include "mlir/IR/Remarks.h"
 
+#include <map>
+
 namespace mlir::spyre {
 #define GEN_PASS_DEF_SPYREPLACEBUFFERS
 #include "spyre/Dialect/Spyre/Transforms/L3/Passes.h.inc"
@@ -42,7 +44,8 @@ public:
       : func(func), model(model), useLX(useLX),
         capacity(capacity ? capacity : model.getDevice()->getUsableLXInBytes()) {}
 
-  LogicalResult run();
+  /// \p record: addresses in LX, in `spyre.chosen_schedule`.
+  LogicalResult run(bool record);
 
 private:
   /// What each core would hold of \p alloc in LX; nothing, and a remark, if some
@@ -55,19 +58,33 @@ private:
   }
   /// Says that \p alloc is not in LX for \p reason: an error if it has to be.
   void refuse(AllocOp alloc, const Twine &reason) {
-    if (getSpace(alloc) != "lx")
+    if (!mustBe(alloc, planning::ScheduledSpace::LX))
       return remark(alloc, reason);
-    emitScheduleError(alloc.getLoc(), {"values", "the result has to be in LX: " + reason.str()});
+    fail(alloc.getLoc(), getPlace(alloc)->field, "the result has to be in LX: " + reason);
+  }
+  void fail(Location loc, const std::string &field, const Twine &reason) {
+    emitScheduleError(loc, {field, reason.str()});
     hasFailed = true;
   }
-  /// Where the schedule wants \p alloc: "lx", "memory" or nothing.
-  StringRef getSpace(AllocOp alloc) {
-    auto life = lives.find(alloc.getBuffer());
-    if (life == lives.end() || life->second.accesses.empty())
-      return "";
-    auto space = life->second.accesses.front().op->getAttrOfType<StringAttr>(kSpaceAttr);
-    return space ? space.getValue() : "";
+  /// Where the schedule wants what is written to \p alloc.
+  std::optional<AskedPlace> getPlace(AllocOp alloc) {
+    if (auto life = lives.find(alloc.getBuffer()); life != lives.end())
+      for (const BufferAccess &access : life->second.accesses)
+        if (access.isWrite)
+          if (std::optional<AskedPlace> place = getAskedPlace(access.op))
+            return place;
+    return std::nullopt;
   }
+  bool mustBe(AllocOp alloc, planning::ScheduledSpace space) {
+    std::optional<AskedPlace> place = getPlace(alloc);
+    return place && place->space == space;
+  }
+  /// Refuses addresses that the schedule asks for and \p problem, of \p candidates, cannot have.
+  LogicalResult checkAddresses(const planning::PackingProblem &problem,
+                               ArrayRef<AllocOp> candidates);
+  /// Refuses places in LX for what lies in arguments: results of the program.
+  void checkResults();
+  void recordAddresses();
   planning::PackingProblem makeProblem(ArrayRef<AllocOp> allocs, bool inLX);
   void setPlacement(AllocOp alloc, PlacementKind kind, int64_t address) {
     alloc.setPlacementAttr(PlacementAttr::get(func.getContext(), kind, address));
@@ -93,7 +110,7 @@ struct PlaceBuffersPass : mlir::spyre::impl::SpyrePlaceBuffersBase<PlaceBuffersP
   void runOnOperation() override {
     PlanningModel &model = getAnalysis<PlanningModel>();
     if (failed(model.getDevice()) ||
-        failed(BufferPlacer(getOperation(), model, useLX, capacity).run()))
+        failed(BufferPlacer(getOperation(), model, useLX, capacity).run(record)))
       signalPassFailure();
   }
 };
@@ -122,6 +139,8 @@ planning::PackingProblem BufferPlacer::makeProblem(ArrayRef<AllocOp> buffers, bo
   for (AllocOp alloc : allocs) {
     const BufferLife &life = lives[alloc.getBuffer()];
     planning::PackingBuffer buffer;
+    if (std::optional<AskedPlace> place = getPlace(alloc); place && inLX)
+      buffer.address = place->address;
     buffer.sizeInBytes = getSizeInMemory(alloc);
     buffer.begin = life.first;
     buffer.end = life.last + 1;
@@ -143,9 +162,61 @@ planning::PackingProblem BufferPlacer::makeProblem(ArrayRef<AllocOp> buffers, bo
   return problem;
 }
 
+LogicalResult BufferPlacer::checkAddresses(const planning::PackingProblem &problem,
+                                           ArrayRef<AllocOp> candidates) {
+  const std::vector<planning::AddressMistake> mistakes = planning::checkAddresses(problem);
+  for (const planning::AddressMistake &mistake : mistakes) {
+    AllocOp alloc = candidates[mistake.buffer];
+    const AskedPlace place = *getPlace(alloc);
+    std::string reason = std::to_string(*place.address) + " " + mistake.message;
+    if (mistake.other)
+      reason += ", by " + getPlace(candidates[*mistake.other])->field;
+    fail(alloc.getLoc(), place.field + ".address", reason);
+  }
+  return success(mistakes.empty());
+}
+
+void BufferPlacer::checkResults() {
+  func.walk([&](DeviceOpInterface op) {
+    std::optional<AskedPlace> place = getAskedPlace(op);
+    if (place && place->space == planning::ScheduledSpace::LX && op.getOutput() &&
+        !getRootBuffer(op.getOutput()).getDefiningOp<AllocOp>())
+      fail(op.getLoc(), place->field,
+           "the result has to be in LX, and is one of the program, which lie in device memory");
+  });
+}
+
+void BufferPlacer::recordAddresses() {
+  // A result in several buffers (of a softmax whose sums are carried on) has no one address.
+  std::map<unsigned, SmallVector<AllocOp, 2>> buffers;
+  for (auto &[buffer, life] : lives)
+    if (auto alloc = buffer.getDefiningOp<AllocOp>())
+      for (const BufferAccess &access : life.accesses)
+        if (auto number = access.op->getAttrOfType<IntegerAttr>(kOperationAttr);
+            number && access.isWrite) {
+          auto &mine = buffers[static_cast<unsigned>(number.getInt())];
+          if (!llvm::is_contained(mine, alloc))
+            mine.push_back(alloc);
+        }
+  planning::Schedule chosen = getChosenSchedule(func);
+  for (auto &[number, mine] : buffers) {
+    PlacementAttr placement = mine.front().getPlacementAttr();
+    if (mine.size() > 1 || !placement || placement.getKind() != PlacementKind::LX)
+      continue;
+    auto known = llvm::find_if(
+        chosen.values, [number = number](const auto &value) { return value.operation == number; });
+    if (known == chosen.values.end())
+      known = chosen.values.insert(known, {number, planning::ScheduledSpace::LX});
+    known->address = placement.getAddressInBytes();
+  }
+  setChosenSchedule(func, chosen);
+}
+
 LogicalResult BufferPlacer::placeLX(SmallVectorImpl<AllocOp> &candidates,
                                     SmallVectorImpl<AllocOp> &rest) {
   planning::PackingProblem problem = makeProblem(candidates, /*inLX=*/true);
+  if (failed(checkAddresses(problem, candidates)))
+    return failure();
   planning::PackingPlan plan = planning::pack(problem);
   // What first fit leaves out an order of its own may have room for.
   if (!plan.keepsAll()) {
@@ -194,6 +265,7 @@ SmallVector<DeviceOpInterface> BufferPlacer::findLostRelayouts(SmallVectorImpl<A
       auto source = getRootBuffer(op.getInputs().front()).getDefiningOp<AllocOp>();
       if (!source || !isInLX(source.getBuffer()))
         return;
+      refuse(source, "what is gathered of it found no room there");
       leaveLX(source, rest);
       hasChanged = true;
     });
@@ -226,7 +298,7 @@ LogicalResult BufferPlacer::placePool(ArrayRef<AllocOp> allocs) {
   return success();
 }
 
-LogicalResult BufferPlacer::run() {
+LogicalResult BufferPlacer::run(bool record) {
   int64_t numPositions = 0;
   lives = computeLives(func, numPositions);
   SmallVector<AllocOp> inLX, inPool, dead;
@@ -238,8 +310,8 @@ LogicalResult BufferPlacer::run() {
       dead.push_back(alloc);
       continue;
     }
-    const bool mayStay = useLX && getSpace(alloc) != "memory";
-    if (!useLX && getSpace(alloc) == "lx")
+    const bool mayStay = useLX && !mustBe(alloc, planning::ScheduledSpace::Memory);
+    if (!useLX && mustBe(alloc, planning::ScheduledSpace::LX))
       refuse(alloc, "nothing is kept there at this level");
     if (DistributionAttr held = mayStay ? findDistribution(alloc, life) : DistributionAttr()) {
       alloc.setDistributionAttr(held);
@@ -252,11 +324,17 @@ LogicalResult BufferPlacer::run() {
       inPool.push_back(alloc);
     }
   }
+  checkResults();
   if (failed(placeLX(inLX, inPool)) || hasFailed)
     return failure();
   SmallVector<DeviceOpInterface> lost = findLostRelayouts(inPool);
+  if (hasFailed)
+    return failure();
+  if (record)
+    recordAddresses();
   func.walk([](DeviceOpInterface op) {
-    op->removeDiscardableAttr(kSpaceAttr);
+    op->removeDiscardableAttr(kPlaceAttr);
+    op->removeDiscardableAttr(kOperationAttr);
     op->removeDiscardableAttr(kPinnedAttr);
   });
   for (AllocOp alloc : dead)

@@ -96,6 +96,32 @@ FailureOr<planning::Schedule> mlir::spyre::getSchedule(func::FuncOp func) {
   return std::get<planning::Schedules>(found)[""];
 }
 
+std::optional<AskedPlace> mlir::spyre::getAskedPlace(Operation *op) {
+  auto value = op->getAttrOfType<DictionaryAttr>(kPlaceAttr);
+  auto space = value ? value.getAs<StringAttr>("space") : StringAttr();
+  if (!space)
+    return std::nullopt;
+  AskedPlace place;
+  if (space.getValue() == "lx")
+    place.space = planning::ScheduledSpace::LX;
+  if (auto address = value.getAs<IntegerAttr>("address"))
+    place.address = address.getInt();
+  if (auto field = value.getAs<StringAttr>("field"))
+    place.field = field.str();
+  return place;
+}
+
+void mlir::spyre::setAskedPlace(Operation *op, const AskedPlace &place) {
+  Builder b(op->getContext());
+  NamedAttrList value;
+  value.set("space",
+            b.getStringAttr(place.space == planning::ScheduledSpace::LX ? "lx" : "memory"));
+  value.set("field", b.getStringAttr(place.field));
+  if (place.address)
+    value.set("address", b.getI64IntegerAttr(*place.address));
+  op->setAttr(kPlaceAttr, value.getDictionary(op->getContext()));
+}
+
 planning::Schedule mlir::spyre::getChosenSchedule(func::FuncOp func) {
   auto found = read(func, kChosenScheduleAttr);
   // What somebody else has written there counts as nothing.

@@ -24,6 +24,15 @@ namespace mlir::spyre {
 /// Says that \p func cannot obey its schedule, at \p loc.
 void emitScheduleError(Location loc, const ::spyre::planning::ScheduleError &error);
 
+/// Where the result of an operation has to lie (`spyre.place`).
+struct AskedPlace {
+  ::spyre::planning::ScheduledSpace space = ::spyre::planning::ScheduledSpace::Memory;
+  std::optional<int64_t> address;
+  std::string field; ///< of the schedule, that says so: "values[0]"
+};
+std::optional<AskedPlace> getAskedPlace(Operation *op);
+void setAskedPlace(Operation *op, const AskedPlace &place);
+
 /// What has been recorded of \p func so far.
 ::spyre::planning::Schedule getChosenSchedule(func::FuncOp func);
 void setChosenSchedule(func::FuncOp func, const ::spyre::planning::Schedule &schedule);

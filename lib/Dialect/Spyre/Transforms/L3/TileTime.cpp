@@ -170,7 +170,7 @@ bool TimeTiler::describe(DeviceOpInterface op) {
     cost->second = planning::makeModelCost(*model.getDevice(), costClass);
   entry.cost = &cost->second;
   entry.splits = planned->splits;
-  if (auto space = op->getAttrOfType<StringAttr>(kSpaceAttr); space && space == "memory")
+  if (auto place = getAskedPlace(op); place && place->space == planning::ScheduledSpace::Memory)
     problem.values[entry.operands.back().value].mayStay = false;
   entry.isFixed |= op->hasAttr(kPinnedAttr);
   entry.isFixed |= op.getGather().has_value() || op.getExtents().empty();

@@ -56,7 +56,9 @@ def SpyreDivideWork : Pass<"spyre-divide-work", "::mlir::func::FuncOp"> {
            "Leave operations without a legal division as they are">,
     Option<"resume", "resume", "bool", "false",
            "Only what has been left undivided; schedules are obeyed already">,
-    Option<"record", "record", "bool", "false", "Record the divisions in `spyre.chosen_schedule`">];
+    Option<"record", "record", "bool", "false", "Record the divisions in `spyre.chosen_schedule`">,
+    Option<"recordAddresses", "record-addresses", "bool", "false",
+           "Number the operations, for spyre-place-buffers to record addresses">];
 }
 
 def SpyreCarryReductions : Pass<"spyre-carry-reductions", "::mlir::func::FuncOp"> {
@@ -190,7 +192,8 @@ def SpyrePlaceBuffers : Pass<"spyre-place-buffers", "::mlir::func::FuncOp"> {
     buffer records what each core holds. All other buffers share the pool, first
     fit over lifetimes. Output: L3 in which every buffer has a place. Remarks say why a
     buffer is not kept in LX; where the function's `spyre.schedule` says that a result has to
-    be there, this is an error.
+    be there, this is an error. So is an address that the schedule says and that is misaligned, too high, or
+    in use by another such address at the same time; all others go around.
 
     ```mlir
     // spyre-opt --spyre-place-buffers
@@ -211,7 +214,9 @@ def SpyrePlaceBuffers : Pass<"spyre-place-buffers", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"useLX", "lx", "bool", "true", "Keep buffers in LX">,
-    Option<"capacity", "capacity", "int64_t", "0", "LX bytes a core; 0: the device's (for tests)">];
+    Option<"capacity", "capacity", "int64_t", "0", "LX bytes a core; 0: the device's (for tests)">,
+    Option<"record", "record", "bool", "false",
+           "Record addresses in LX in `spyre.chosen_schedule`, of results that lie in one buffer">];
 }
 
 def SpyreVerifyPlan : Pass<"spyre-verify-plan", "::mlir::func::FuncOp"> {
