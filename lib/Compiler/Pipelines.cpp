@@ -28,6 +28,7 @@ using namespace mlir;
 namespace spyre::compiler {
 
 void buildL1Stage(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreCollectHints());
   pm.addPass(mlir::spyre::createSpyreSpecializeShapes());
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreFoldTorchConstants());
   pm.addPass(mlir::spyre::createConvertTorchToSpyre());
@@ -48,6 +49,8 @@ void buildL1Stage(OpPassManager &pm) {
 }
 
 void buildL2Stage(OpPassManager &pm, const LowerOptions &options) {
+  // Of programs that begin here.
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreCollectHints());
   mlir::spyre::SpyreAssignLayoutsOptions layouts;
   layouts.search = options.searchLayouts;
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreAssignLayouts(layouts));

@@ -11,6 +11,7 @@
 
 #include "spyre/Compiler/PlanSchedules.h"
 
+#include "spyre/Dialect/Spyre/IR/PlanHints.h"
 #include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/Schedules.h"
 #include "spyre/Support/ReadFile.h"
@@ -51,7 +52,8 @@ LogicalResult PlanSchedules::addPart(ModuleOp module) {
     ok &= succeeded(own);
     if (auto known = given.find(names.back()); known != given.end())
       mine[names.back()] = known->second;
-    else if (succeeded(own) && func->hasAttr(mlir::spyre::kScheduleAttr))
+    else if (succeeded(own) &&
+             (func->hasAttr(mlir::spyre::kScheduleAttr) || mlir::spyre::hasPlanHints(func)))
       mine[names.back()] = *own;
     func->removeAttr(mlir::spyre::kScheduleAttr);
     func->removeAttr(mlir::spyre::kChosenScheduleAttr);
@@ -81,6 +83,9 @@ bool PlanSchedules::hasNests(size_t part) const {
 void PlanSchedules::apply(size_t part, ModuleOp module, PlanKind kind, bool searches) const {
   if (isPinned(part) && getKind(part, PlanKind::Best) == kind && searchesLayouts(part) == searches)
     mlir::spyre::setSchedules(module, parts[part]);
+  else
+    for (auto func : module.getOps<func::FuncOp>())
+      mlir::spyre::removePlanHints(func);
 }
 
 } // namespace spyre::compiler

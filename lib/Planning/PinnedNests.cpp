@@ -12,18 +12,40 @@
 
 #include "TilingRun.h"
 
+#include "spyre/Planning/NamedDims.h"
+
 namespace spyre::planning {
 
 namespace tiling {
+
+/// What \p names calls the dims of all operations of \p problem.
+static DimNames nameDims(const TilingProblem &problem, const NamedDims &names) {
+  DimNames all;
+  for (const TilingValue &value : problem.values)
+    all.addValue(value.shape);
+  for (unsigned op = 0; op < problem.ops.size(); ++op) {
+    all.addOperation(static_cast<unsigned>(Facts::getExtents(problem.ops[op]).size()));
+    for (const TilingOperand &operand : problem.ops[op].operands)
+      all.addAccess(op, operand.value, operand.map);
+  }
+  for (const auto &[name, place] : names)
+    all.setName(place.first, place.second, name);
+  return all;
+}
 
 std::variant<Node, std::string> Run::resolve(const ScheduledDim &dim, const NamedDims &names) {
   if (!dim.name.empty()) {
     auto known = names.find(dim.name);
     if (known == names.end())
       return "no argument has a dim '" + dim.name + "'";
-    if (places[known->second.first] == kNone)
-      return "the operations do not use the argument that has the dim '" + dim.name + "'";
-    return find(facts.valueNodes[known->second.first] + known->second.second);
+    if (places[known->second.first] != kNone)
+      return find(facts.valueNodes[known->second.first] + known->second.second);
+    // What they use may be made of the argument.
+    DimNames all = nameDims(facts.problem, names);
+    for (unsigned op = first; op <= last; ++op)
+      if (std::vector<unsigned> dims = all.getDims(op, dim.name); dims.size() == 1)
+        return find(facts.opNodes[op] + dims.front());
+    return "the operations have no dim that is '" + dim.name + "'";
   }
   if (dim.operation < first || dim.operation > last)
     return "operation " + std::to_string(dim.operation) + " is not one of the nest";

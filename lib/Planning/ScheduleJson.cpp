@@ -157,11 +157,20 @@ ScheduledCut Reader::readCut(const json &value, const std::string &parts,
 ScheduledNest Reader::readNest(const json &value, const std::string &field) {
   ScheduledNest nest;
   if (!isObject(value, field,
-                {"first", "last", "loops", "cores", "loads_factors", "copies", "alone", "us",
-                 "untiled_us"}))
+                {"scope", "first", "last", "loops", "cores", "loads_factors", "copies", "alone",
+                 "us", "untiled_us"}))
     return nest;
-  nest.first = static_cast<unsigned>(readNumber(value, "first", field, 0).value_or(0));
-  nest.last = static_cast<unsigned>(readNumber(value, "last", field, 0).value_or(nest.first));
+  nest.scope = readString(value, "scope", field).value_or("");
+  if (!value.contains("scope")) {
+    nest.first = static_cast<unsigned>(readNumber(value, "first", field, 0).value_or(0));
+    nest.last = static_cast<unsigned>(readNumber(value, "last", field, 0).value_or(nest.first));
+  } else {
+    if (value["scope"].is_string() && nest.scope.empty())
+      fail(field + ".scope", "a name is wanted");
+    for (const char *key : {"first", "last"})
+      if (value.contains(key))
+        fail(field + "." + key, "the scope says which operations");
+  }
   if (nest.last < nest.first)
     fail(field + ".last", "comes before first");
   auto readCuts = [&](const std::string &key, const std::string &parts,
@@ -220,17 +229,29 @@ Schedule Reader::readSchedule(const json &value, const std::string &field) {
     division.opFunc = readString(each, "opfunc", where).value_or("");
     if (!each.contains("splits"))
       fail(where + ".splits", "is missing");
-    readArray(each, "splits", where, [&](const json &split, const std::string &at) {
-      if (!isNumber(split, 1))
-        return fail(at, "a whole number from 1 on is wanted");
-      division.splits.push_back(split.get<int64_t>());
-    });
+    else if (each["splits"].is_object() && each["splits"].empty())
+      fail(where + ".splits", "says nothing of any dim");
+    else if (each["splits"].is_object())
+      for (const auto &[dim, split] : each["splits"].items()) {
+        if (!isNumber(split, 1))
+          fail(where + ".splits." + dim, "a whole number from 1 on is wanted");
+        else
+          division.byDim[dim] = split.get<int64_t>();
+      }
+    else
+      readArray(each, "splits", where, [&](const json &split, const std::string &at) {
+        if (!isNumber(split, 1))
+          return fail(at, "a whole number from 1 on is wanted");
+        division.splits.push_back(split.get<int64_t>());
+      });
     schedule.divisions.push_back(std::move(division));
   });
   std::vector<ScheduledNest> nests;
   if (readArray(value, "nests", field, [&](const json &each, const std::string &where) {
         nests.push_back(readNest(each, where));
-        if (nests.size() > 1 && nests.back().first <= nests[nests.size() - 2].last)
+        if (nests.size() > 1 && nests.back().scope.empty() &&
+            nests[nests.size() - 2].scope.empty() &&
+            nests.back().first <= nests[nests.size() - 2].last)
           fail(where + ".first", "comes before the end of the nest before it");
       }))
     schedule.nests = std::move(nests);
@@ -312,7 +333,11 @@ static ordered_json writeCuts(const std::vector<ScheduledCut> &cuts, const char 
 }
 
 static ordered_json write(const ScheduledNest &nest) {
-  ordered_json object{{"first", nest.first}, {"last", nest.last}};
+  ordered_json object;
+  if (nest.scope.empty())
+    object = {{"first", nest.first}, {"last", nest.last}};
+  else
+    object = {{"scope", nest.scope}};
   if (nest.isAlone)
     object["alone"] = true;
   if (nest.loops)
@@ -365,7 +390,10 @@ std::string writeSchedules(const Schedules &schedules) {
         ordered_json each{{"operation", division.operation}};
         if (!division.opFunc.empty())
           each["opfunc"] = division.opFunc;
-        each["splits"] = division.splits;
+        if (division.byDim.empty())
+          each["splits"] = division.splits;
+        else
+          each["splits"] = division.byDim;
         divisions.push_back(std::move(each));
       }
     }

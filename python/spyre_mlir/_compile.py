@@ -153,7 +153,9 @@ def compile_text(
         began = time.perf_counter()
         cache = Cache(None if options.cache is True else options.cache)
         settings = {**options.compiled(), "weights": list(weights), "input_shapes": shapes, "name": name}
-        key = cache.key(text, settings, _native.build_id())
+        # A plan that calls parts of the program by name makes of the same text with other names another program.
+        keyed = source() if '"scope"' in str(options.plan or "") else text
+        key = cache.key(keyed, settings, _native.build_id())
         found = cache.find(key)
         stats = {"cached": found is not None, "cache_s": time.perf_counter() - began}
         if found is None:

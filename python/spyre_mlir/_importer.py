@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import re
 import warnings
 
 import torch
@@ -318,6 +319,38 @@ def import_body(importer, module: torch.fx.GraphModule, shown):
     return known[id(module)], ir.FunctionType(function.type).results
 
 
+# In front of the path of a module: the one that is compiled, as PyTorch calls it, and ours around it.
+_OUTER_MODULE = re.compile(r"^(L\[['\"]\w+['\"]\]|L__\w+?__|spyre_module_\d+)(\.|$)")
+
+
+def scope_of(node) -> str:
+    """The path of the module whose forward a node is of ("layers.0.self_attn"); "" for the outermost one."""
+    path = ""
+    for path, *_ in (node.meta.get("nn_module_stack") or {}).values():  # noqa: B007 - the innermost one
+        pass
+    path = re.sub(r"\._modules\[['\"](\w+)['\"]\]", r".\1", path)
+    while found := _OUTER_MODULE.match(path):
+        path = path[found.end() :]
+    return path
+
+
+@functools.cache
+def _places():
+    """The class of what knows the places of nodes."""
+    from torch_mlir import ir
+    from torch_mlir.extras import fx_importer
+
+    class Places(fx_importer.ContextCache):
+        def get_node_location(self, node):
+            """The lines, and the module: plans call parts of a program by their paths (docs/formats/schedule.md)."""
+            place, scope = super().get_node_location(node), scope_of(node)
+            if place is None or not scope:
+                return place
+            return ir.Location.fused([place], ir.StringAttr.get(scope, self._c), self._c)
+
+    return Places
+
+
 def import_graph(graph: torch.fx.Graph, name: str):
     """(the text of a graph of ATen operations, () -> the text with source locations), by torch-mlir.
 
@@ -335,6 +368,7 @@ def import_graph(graph: torch.fx.Graph, name: str):
         # Arguments that are returned as they are come from the return; it has a place only if the node has one.
         output.meta.setdefault("stack_trace", f'  File "{name}", line 1, in {name}\n    return\n')
     importer = FxImporter(context=context, graph_node_importer_cls=_node_importer())
+    importer._cc = _places()(context, py_attr_tracker=importer._py_attr_tracker)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         importer.import_stateless_graph(graph, func_name=name)

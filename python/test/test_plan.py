@@ -66,3 +66,102 @@ def test_seconds_are_a_number(seconds):
 def test_more_time_gives_the_same_numbers(arrays):
     program = spyre_mlir.compile_text(ADD, plan_seconds=0.5)
     assert np.array_equal(program(*arrays), arrays[0] + arrays[1])
+
+
+@pytest.fixture
+def layers():
+    """Two layers with a module of their own each, and an input."""
+    torch = pytest.importorskip("torch", reason="torch")
+    pytest.importorskip("torch_mlir", reason="torch")
+
+    class Tail(torch.nn.Module):
+        def forward(self, x):
+            return torch.exp(x) + x
+
+    class Layer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.tail = Tail()
+
+        def forward(self, x):
+            return self.tail(torch.neg(x)) * 0.125
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = torch.nn.ModuleList([Layer(), Layer()])
+
+        def forward(self, x):
+            for layer in self.layers:
+                x = layer(x)
+            return x
+
+    return Model().half().eval(), torch.linspace(-1, 1, 8192 * 128).reshape(8192, 128).half()
+
+
+def scoped(name, scope, **fields):
+    nest = {"scope": scope, "loops": [{"dim": "rows", "tiles": 8}], **fields}
+    function = {"names": {"in0": ["rows", "columns"]}, "nests": [nest]}
+    return {"version": 1, "functions": {name: function}}
+
+
+def test_a_scope_is_a_module(layers, tmp_path):
+    import torch
+
+    model, x = layers
+    spyre_mlir.compile(model, x, save_plan=str(tmp_path / "name.json"))
+    (name,) = json.loads((tmp_path / "name.json").read_text())["functions"]
+    runs = {}
+    for scope in ("layers.0.tail", "layers.1.tail", "layers.1", "layers"):
+        saved = tmp_path / f"{scope}.json"
+        program = spyre_mlir.compile(model, x, plan=scoped(name, scope), save_plan=str(saved))
+        (nest,) = json.loads(saved.read_text())["functions"][name]["nests"]
+        runs[scope] = range(nest["first"], nest["last"] + 1)
+        assert torch.allclose(program(x).float(), model(x).float(), atol=1e-2)
+    assert len(runs["layers.0.tail"]) == len(runs["layers.1.tail"]) < len(runs["layers.1"]) < len(runs["layers"])
+    assert set(runs["layers.1.tail"]) < set(runs["layers.1"])
+    assert not set(runs["layers.0.tail"]) & set(runs["layers.1"])
+    with pytest.raises(spyre_mlir.CompileError, match=r"nests\[0\].scope: no operation has the scope 'layers.2'"):
+        spyre_mlir.compile(model, x, plan=scoped(name, "layers.2"))
+
+
+def test_a_plan_with_names_tells_programs_apart_by_names(layers, tmp_path):
+    """The same operations under other names are not what the cache has for the first ones."""
+    import torch
+
+    class Other(torch.nn.Module):
+        def __init__(self, model):
+            super().__init__()
+            self.blocks = model.layers
+
+        def forward(self, x):
+            for block in self.blocks:
+                x = block(x)
+            return x
+
+    model, x = layers
+    spyre_mlir.compile(model, x, save_plan=str(tmp_path / "name.json"))
+    (name,) = json.loads((tmp_path / "name.json").read_text())["functions"]
+    cache = str(tmp_path / "cache")
+    spyre_mlir.compile(model, x, plan=scoped(name, "layers.1"), cache=cache)
+    assert spyre_mlir.compile(model, x, plan=scoped(name, "layers.1"), cache=cache).stats["cached"]
+    with pytest.raises(spyre_mlir.CompileError, match=r"scopes are .*blocks.0"):
+        spyre_mlir.compile(Other(model).half().eval(), x, plan=scoped(name, "layers.1"), cache=cache, name=name)
+
+
+def test_torch_compile_has_scopes(layers, tmp_path):
+    import spyre_mlir.dynamo  # noqa: F401 - registers the backend
+    import torch
+
+    model, x = layers
+    saved = tmp_path / "plan.json"
+    with torch.no_grad():
+        torch.compile(model, backend="spyre", options={"save_plan": str(saved)})(x)
+        (name,) = json.loads(saved.read_text())["functions"]
+        torch._dynamo.reset()
+        again = tmp_path / "again.json"
+        plan = scoped(name, "layers.1.tail")
+        result = torch.compile(model, backend="spyre", options={"plan": plan, "save_plan": str(again)})(x)
+    (nest,) = json.loads(again.read_text())["functions"][name]["nests"]
+    assert nest["last"] > nest["first"] > 0
+    assert torch.allclose(result.float(), model(x).float(), atol=1e-2)

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A file of schedules (--plan) or `spyre.schedule` of a function says how a program is to be
-// planned. A schedule is of one kind of plan, as operations are counted in the program's form of
-// that kind; only that form gets it.
+// A file of schedules (--plan), `spyre.schedule` of a function or hints of its operations say how a
+// program is to be planned. A schedule is of one kind of plan, as operations are counted in the
+// program's form of that kind; only that form gets it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +46,8 @@ public:
   /// Whether the schedule of \p part is for searched layouts.
   bool searchesLayouts(size_t part) const;
   bool hasNests(size_t part) const;
-  /// Has \p module, a form of \p part for a plan of \p kind, obey, if the schedule is for it.
+  /// Has \p module, a form of \p part for a plan of \p kind, obey, if the schedule is for it; else
+  /// takes its hints away.
   void apply(size_t part, mlir::ModuleOp module, PlanKind kind, bool searchesLayouts) const;
   /// Of all functions.
   const std::vector<std::string> &getNames() const { return names; }

@@ -40,6 +40,9 @@ struct ScheduledCut {
 
 /// Operations first .. last in loops over tiles.
 struct ScheduledNest {
+  /// Not empty: from the first to the last operation of this scope, whatever their numbers. Who
+  /// knows the operations sets these (they are not read beside it).
+  std::string scope = {};
   unsigned first = 0, last = 0;
   /// Outermost first; none: all at once. Nothing: they are searched.
   std::optional<std::vector<ScheduledCut>> loops;
@@ -55,11 +58,13 @@ struct ScheduledNest {
   double tiledInNs = 0, untiledInNs = 0;
 };
 
-/// Work slices of one operation, a number for each dim.
+/// Work slices of one operation.
 struct ScheduledDivision {
   unsigned operation = 0;
   std::string opFunc; ///< not empty: which OpFunc it has to be
-  Splits splits;
+  Splits splits;      ///< a number for each dim
+  /// Or for some dims, by their numbers or by names of arguments' dims; others are searched.
+  std::map<std::string, int64_t> byDim = {};
 };
 
 enum class ScheduledSpace : uint8_t { LX, Memory };

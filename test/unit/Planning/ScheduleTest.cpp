@@ -37,6 +37,7 @@ TEST(ScheduleTest, IsReadAsItWasWritten) {
   schedule.searchesLayouts = true;
   schedule.names["in0"] = {"rows", "columns"};
   schedule.divisions.push_back({3, "mul", {4, 8, 1}});
+  schedule.divisions.push_back({5, "", {}, {{"rows", 4}, {"1", 8}}});
   schedule.values.push_back({3, ScheduledSpace::LX});
   schedule.values.push_back({4, ScheduledSpace::LX, 4096});
   ScheduledNest nest;
@@ -51,14 +52,18 @@ TEST(ScheduleTest, IsReadAsItWasWritten) {
   ScheduledNest alone;
   alone.first = alone.last = 7;
   alone.isAlone = true;
-  schedule.nests = {nest, alone};
+  ScheduledNest scoped;
+  scoped.scope = "layers.0";
+  schedule.nests = {nest, alone, scoped};
   schedule.lost = {1, 4};
   const std::string text = writeSchedules({{"f", schedule}, {"g", {}}});
   auto read = readSchedules(text);
   ASSERT_TRUE(std::holds_alternative<Schedules>(read)) << getMistakes(text).front();
   EXPECT_EQ(writeSchedules(std::get<Schedules>(read)), text);
   const Schedule &same = std::get<Schedules>(read).at("f");
-  ASSERT_EQ(same.nests->size(), 2u);
+  ASSERT_EQ(same.nests->size(), 3u);
+  EXPECT_EQ((*same.nests)[2].scope, "layers.0");
+  EXPECT_EQ(same.divisions[1].byDim, schedule.divisions[1].byDim);
   EXPECT_EQ((*same.nests)[0].loops->back().dim.name, "rows");
   EXPECT_EQ((*same.nests)[0].loops->front().parts, 16);
   EXPECT_EQ((*same.nests)[0].tiledInNs, 1500);
@@ -93,6 +98,28 @@ TEST(ScheduleTest, MistakesHaveTheirFields) {
       (std::vector<std::string>{"f.nests[0].alone: is for one operation without loops and cores"}));
   EXPECT_EQ(getMistakes(makeFile(R"("kind": "untiled", "nests": [{"first": 0, "last": 3}])")),
             (std::vector<std::string>{"f.nests: a plan of kind untiled has none"}));
+}
+
+TEST(ScheduleTest, AScopeSaysWhichOperations) {
+  EXPECT_EQ(getMistakes(makeFile(R"("nests": [{"scope": "a", "last": 3}, {"scope": ""}])")),
+            (std::vector<std::string>{"f.nests[0].last: the scope says which operations",
+                                      "f.nests[1].scope: a name is wanted"}));
+  EXPECT_EQ(getMistakes(makeFile(R"("nests": [{"scope": 3}])")),
+            (std::vector<std::string>{"f.nests[0].scope: a string is wanted"}));
+  // Whether scopes follow each other is known with the operations.
+  EXPECT_TRUE(
+      getMistakes(makeFile(R"("nests": [{"scope": "b"}, {"first": 0, "last": 1}, {"scope": "a"}])"))
+          .empty());
+}
+
+TEST(ScheduleTest, SplitsByDimAreCounts) {
+  EXPECT_EQ(
+      getMistakes(makeFile(
+          R"("divisions": [{"operation": 1, "splits": {"rows": 0, "1": 4}},
+                                 {"operation": 2, "splits": 4}, {"operation": 3, "splits": {}}])")),
+      (std::vector<std::string>{"f.divisions[0].splits.rows: a whole number from 1 on is wanted",
+                                "f.divisions[1].splits: an array is wanted",
+                                "f.divisions[2].splits: says nothing of any dim"}));
 }
 
 TEST(ScheduleTest, AddressesAreOfTheScratchpad) {

@@ -611,6 +611,25 @@ TEST(TimeTilingTest, NestsOfAScheduleAreMade) {
   EXPECT_EQ(std::get<0>(again).front().tiledInNs, best.front().tiledInNs);
 }
 
+TEST(TimeTilingTest, NamesHoldForWhatIsMadeOfAnArgument) {
+  // y is made of x; the nest has neither x nor its own names.
+  Builder b(32 << 10);
+  unsigned x = b.addValue({8192, 128}, false), y = b.addValue({8192, 128}, true),
+           z = b.addValue({8192, 128}, true), out = b.addValue({8192, 128}, false);
+  b.addOp({8192, 128}, {{x, {0, 1}}, {y, {0, 1}}});
+  b.addOp({8192, 128}, {{y, {0, 1}}, {z, {0, 1}}});
+  b.addOp({8192, 128}, {{z, {0, 1}}, {out, {0, 1}}});
+  const unsigned other = b.addValue({16}, false);
+  const NamedDims names{{"rows", {x, 0}}, {"elsewhere", {other, 0}}};
+  auto found = findNests(b.problem, {makePinned(1, 2, {{{0, 0, "rows"}, 256}})}, names);
+  ASSERT_EQ(found.index(), 0u) << std::get<1>(found).front().message;
+  EXPECT_EQ(std::get<0>(found).front().numTrips, std::vector<int64_t>{256});
+  found = findNests(b.problem, {makePinned(1, 2, {{{0, 0, "elsewhere"}, 256}})}, names);
+  ASSERT_EQ(found.index(), 1u);
+  EXPECT_EQ(std::get<1>(found).front().field, "nests[0].loops[0].dim");
+  EXPECT_EQ(std::get<1>(found).front().message, "the operations have no dim that is 'elsewhere'");
+}
+
 TEST(TimeTilingTest, WhatAScheduleCannotHaveHasItsReason) {
   Builder b = makeTwo();
   auto getError = [&](ScheduledNest nest) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "spyre/Dialect/Spyre/IR/DeviceOpSpec.h"
+#include "spyre/Dialect/Spyre/IR/PlanHints.h"
 
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 
@@ -54,6 +55,7 @@ DeviceOpSpec DeviceOpSpec::restrict(unsigned dim, int64_t offset, int64_t extent
   sizes[dim] = extent;
   DeviceOpSpec part = substitute(dims, sizes);
   part.splits = splits;
+  part.attributes = attributes;
   return part;
 }
 
@@ -63,6 +65,16 @@ DeviceOpSpec DeviceOpSpec::substitute(ArrayRef<AffineExpr> dims, ArrayRef<int64_
   spec.extents.assign(sizes.begin(), sizes.end());
   for (AffineMap &map : spec.maps)
     map = map.replaceDimsAndSymbols(dims, {}, sizes.size(), map.getNumSymbols());
+  for (NamedAttribute &attribute : spec.attributes)
+    if (auto hint = dyn_cast<DictionaryAttr>(attribute.getValue());
+        hint && attribute.getName() == kPlanAttr) {
+      SmallVector<std::optional<unsigned>> places;
+      for (AffineExpr expr : dims) {
+        auto dim = dyn_cast<AffineDimExpr>(expr);
+        places.push_back(dim ? std::optional(dim.getPosition()) : std::nullopt);
+      }
+      attribute.setValue(renumberPlanHint(hint, places));
+    }
   if (splits.empty())
     return spec;
   spec.splits.assign(sizes.size(), 1);

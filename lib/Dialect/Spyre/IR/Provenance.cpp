@@ -50,3 +50,18 @@ SmallVector<int64_t> mlir::spyre::getNumbers(Location loc) {
   });
   return numbers;
 }
+
+Location mlir::spyre::withScope(Location loc, StringRef scope) {
+  return FusedLoc::get(loc.getContext(), {loc}, StringAttr::get(loc.getContext(), scope));
+}
+
+SmallVector<StringRef> mlir::spyre::getScopes(Location loc) {
+  SmallVector<StringRef> scopes;
+  loc->walk([&](Location part) {
+    if (auto fused = dyn_cast<FusedLoc>(part))
+      if (auto scope = dyn_cast_if_present<StringAttr>(fused.getMetadata()))
+        scopes.push_back(scope);
+    return WalkResult::advance();
+  });
+  return scopes;
+}

@@ -13,6 +13,7 @@
 #include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
 
 #include "spyre/Device/Rates.h"
+#include "spyre/Dialect/Spyre/IR/PlanHints.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -41,6 +42,17 @@ LogicalResult SpyreDialect::verifyOperationAttribute(Operation *op, NamedAttribu
       !isa<DictionaryAttr>(attribute.getValue()))
     return op->emitOpError() << "attribute '" << attribute.getName().getValue()
                              << "' must be a dictionary";
+  if (attribute.getName() == kPlanAttr)
+    if (std::string mistake = findPlanHintMistake(op, attribute.getValue()); !mistake.empty())
+      return op->emitOpError() << "attribute '" << kPlanAttr << "' " << mistake;
+  if (attribute.getName() == kHintsAttr &&
+      (!isa<func::FuncOp>(op) || !isa<ArrayAttr>(attribute.getValue())))
+    return op->emitOpError() << "attribute '" << kHintsAttr << "' is a list of functions";
+  if (attribute.getName() == kScopeAttr) {
+    auto scope = dyn_cast<StringAttr>(attribute.getValue());
+    if (!scope || scope.empty())
+      return op->emitOpError() << "attribute '" << kScopeAttr << "' must be a name, a string";
+  }
   if (attribute.getName() == kRatesAttr) {
     auto rates = dyn_cast<DictionaryAttr>(attribute.getValue());
     if (!rates)

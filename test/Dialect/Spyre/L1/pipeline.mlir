@@ -1,6 +1,7 @@
 // RUN: spyre-opt %s --spyre-torch-to-l1 --dump-pass-pipeline -o /dev/null 2>&1 | FileCheck %s --check-prefix=ORDER
 // RUN: spyre-opt %s --spyre-torch-to-l1 | FileCheck %s
 
+// ORDER: spyre-collect-hints
 // ORDER: spyre-specialize-shapes
 // ORDER: spyre-fold-torch-constants
 // ORDER: convert-torch-to-spyre,

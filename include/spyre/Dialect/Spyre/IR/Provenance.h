@@ -35,6 +35,11 @@ Location withNumber(Location loc, int64_t number);
 /// The numbers in \p loc.
 SmallVector<int64_t> getNumbers(Location loc);
 
+/// \p loc as of an operation of \p scope, a part of the program ("layers.0.self_attn").
+Location withScope(Location loc, StringRef scope);
+/// The scopes of \p loc, the innermost last where one was put around another.
+SmallVector<StringRef> getScopes(Location loc);
+
 } // namespace mlir::spyre
 
 #endif // SPYRE_DIALECT_SPYRE_IR_PROVENANCE_H

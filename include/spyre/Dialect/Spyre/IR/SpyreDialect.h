@@ -93,6 +93,13 @@ inline constexpr llvm::StringLiteral kCarriedAttr = "spyre.carried";
 inline constexpr llvm::StringLiteral kScheduleAttr = "spyre.schedule";
 /// Of a function: the decisions that were taken, where passes are asked to record them.
 inline constexpr llvm::StringLiteral kChosenScheduleAttr = "spyre.chosen_schedule";
+/// Of a device operation: what a schedule would say of it, a dictionary with the fields `splits`,
+/// `space` and `address` (PlanHints.h).
+inline constexpr llvm::StringLiteral kPlanAttr = "spyre.plan";
+/// Of a function: the places where its operations had hints, each the number of one.
+inline constexpr llvm::StringLiteral kHintsAttr = "spyre.hints";
+/// Of any operation: the part of the program that it is, a name that schedules know.
+inline constexpr llvm::StringLiteral kScopeAttr = "spyre.scope";
 /// Of an operation while it is planned: where its result has to lie and who says so, a dictionary
 /// with the fields `space`, `address` and `field`.
 inline constexpr llvm::StringLiteral kPlaceAttr = "spyre.place";

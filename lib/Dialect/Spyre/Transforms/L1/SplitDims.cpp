@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "MapUtils.h"
+#include "spyre/Dialect/Spyre/IR/PlanHints.h"
 #include "spyre/Dialect/Spyre/Transforms/L1/Builders.h"
 #include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
 #include "spyre/OpFunc/OpFuncTable.h"
@@ -39,7 +40,11 @@ static std::optional<std::vector<layout::IndexMap>> getIndexMaps(DeviceOpInterfa
   return maps;
 }
 
-static void setIteration(DeviceOpInterface op, const std::vector<layout::IndexMap> &maps) {
+/// \p places: what each dim of \p op becomes, nothing if it is none any more.
+static void setIteration(DeviceOpInterface op, const std::vector<layout::IndexMap> &maps,
+                         ArrayRef<std::optional<unsigned>> places) {
+  if (auto hint = op->getAttrOfType<DictionaryAttr>(kPlanAttr))
+    op->setAttr(kPlanAttr, renumberPlanHint(hint, places));
   Builder b(op->getContext());
   op->setAttr("extents", b.getDenseI64ArrayAttr(maps.front().extents));
   SmallVector<Attribute> attributes;
@@ -65,12 +70,21 @@ static std::optional<std::vector<int64_t>> getFactors(int64_t extent,
   return factors;
 }
 
+/// Each dim of \p op where it is.
+static SmallVector<std::optional<unsigned>> getPlaces(DeviceOpInterface op) {
+  SmallVector<std::optional<unsigned>> places;
+  for (unsigned dim = 0; dim < op.getExtents().size(); ++dim)
+    places.push_back(dim);
+  return places;
+}
+
 /// Splits iteration dims of \p op where digits take them apart; true if one was.
 static bool splitIterationDims(DeviceOpInterface op) {
   std::optional<std::vector<layout::IndexMap>> maps = getIndexMaps(op);
   if (!maps)
     return false;
   bool changed = false;
+  SmallVector<std::optional<unsigned>> places = getPlaces(op);
   for (unsigned dim = maps->front().extents.size(); dim-- > 0;) {
     int64_t extent = maps->front().extents[dim];
     std::set<int64_t> cuts;
@@ -97,9 +111,13 @@ static bool splitIterationDims(DeviceOpInterface op) {
       continue;
     maps = std::move(split);
     changed = true;
+    places[dim].reset();
+    for (std::optional<unsigned> &place : llvm::drop_begin(places, dim + 1))
+      if (place)
+        *place += static_cast<unsigned>(factors->size()) - 1;
   }
   if (changed)
-    setIteration(op, *maps);
+    setIteration(op, *maps, places);
   return changed;
 }
 
@@ -111,9 +129,11 @@ static void dropUnitDims(DeviceOpInterface op) {
   if (!maps)
     return;
   SmallVector<unsigned> newPosition;
+  SmallVector<std::optional<unsigned>> places;
   std::vector<int64_t> extents;
   for (int64_t extent : op.getExtents()) {
     newPosition.push_back(extents.size());
+    places.push_back(extent != 1 ? std::optional<unsigned>(extents.size()) : std::nullopt);
     if (extent != 1)
       extents.push_back(extent);
   }
@@ -123,13 +143,13 @@ static void dropUnitDims(DeviceOpInterface op) {
       for (layout::Digit &digit : expr.digits)
         digit.input = newPosition[digit.input];
   }
-  setIteration(op, *maps);
+  setIteration(op, *maps, places);
 }
 
 /// Writes the simplified form of every map, so that a second run changes nothing.
 static void simplifyMaps(DeviceOpInterface op) {
   if (std::optional<std::vector<layout::IndexMap>> maps = getIndexMaps(op))
-    setIteration(op, *maps);
+    setIteration(op, *maps, getPlaces(op));
 }
 
 /// True if \p dim of \p op is the generated dim of a contraction.

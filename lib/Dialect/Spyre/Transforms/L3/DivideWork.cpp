@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ObeySchedule.h"
 #include "ScheduleAttr.h"
 
 #include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
@@ -52,8 +53,13 @@ struct DivideWorkPass : mlir::spyre::impl::SpyreDivideWorkBase<DivideWorkPass> {
       if (!llvm::is_contained(op.getExtents(), 0))
         ops.push_back(op);
     });
-    if (!resume && failed(obey(*schedule, ops, model, limit)))
-      return signalPassFailure();
+    if (!resume) {
+      if (failed(obeyDivisions(getOperation(), *schedule, ops, model, limit)))
+        return signalPassFailure();
+      for (auto [number, op] : llvm::enumerate(ops))
+        if (recordAddresses)
+          op->setAttr(kOperationAttr, Builder(&getContext()).getI64IntegerAttr(number));
+    }
     SmallVector<DividedOp> divided;
     bool ok = true;
     for (auto [number, op] : llvm::enumerate(ops)) {
@@ -81,66 +87,6 @@ private:
     bool byHand = false;
     std::optional<unsigned> number = {}; ///< in the function; parts of an operation have none
   };
-
-  /// Gives \p ops what \p schedule says of them.
-  LogicalResult obey(const planning::Schedule &schedule, ArrayRef<DeviceOpInterface> ops,
-                     PlanningModel &model, int64_t limit) {
-    const Location loc = getOperation().getLoc();
-    bool ok = true;
-    auto fail = [&](Location loc, const std::string &field, std::string message) {
-      emitScheduleError(loc, {field, std::move(message)});
-      ok = false;
-    };
-    auto check = [&](unsigned number, const std::string &field) {
-      if (number < ops.size())
-        return true;
-      fail(loc, field, "there are " + std::to_string(ops.size()) + " operations");
-      return false;
-    };
-    for (auto [i, division] : llvm::enumerate(schedule.divisions)) {
-      const std::string field = "divisions[" + std::to_string(i) + "]";
-      if (!check(division.operation, field + ".operation"))
-        continue;
-      DeviceOpInterface op = ops[division.operation];
-      const StringRef opFunc = op.getInfo().name;
-      if (!division.opFunc.empty() && division.opFunc != opFunc) {
-        fail(op.getLoc(), field + ".opfunc",
-             "operation " + std::to_string(division.operation) + " is " + opFunc.str());
-        continue;
-      }
-      const PlannedOp *planned = model.get(op);
-      if (!planned)
-        return failure();
-      if (division.splits.size() != planned->problem.dims.size()) {
-        fail(op.getLoc(), field + ".splits",
-             "the operation has " + std::to_string(planned->problem.dims.size()) + " dims");
-        continue;
-      }
-      planning::DivisionProblem problem = planned->problem;
-      problem.maxCores = limit;
-      if (std::vector<std::string> mistakes = planning::verify(problem, division.splits);
-          !mistakes.empty()) {
-        fail(op.getLoc(), field + ".splits", llvm::join(mistakes, "; "));
-        continue;
-      }
-      // Nests that are searched would divide it otherwise.
-      if (!schedule.nests)
-        op->setAttr(kPinnedAttr, UnitAttr::get(&getContext()));
-      // Undivided is said, too.
-      op.setSplits(division.splits);
-      if (planning::wantsKFast(planned->problem, division.splits))
-        op->setAttr("kFast", UnitAttr::get(op.getContext()));
-    }
-    for (auto [i, value] : llvm::enumerate(schedule.values)) {
-      const std::string field = "values[" + std::to_string(i) + "]";
-      if (check(value.operation, field + ".result_of"))
-        setAskedPlace(ops[value.operation], {value.space, value.address, field});
-    }
-    if (recordAddresses)
-      for (auto [number, op] : llvm::enumerate(ops))
-        op->setAttr(kOperationAttr, Builder(&getContext()).getI64IntegerAttr(number));
-    return success(ok);
-  }
 
   void recordDivisions(MutableArrayRef<DividedOp> divided, const planning::Schedule &schedule) {
     planning::Schedule chosen;

@@ -193,7 +193,7 @@ void BufferPlacer::recordAddresses() {
     if (auto alloc = buffer.getDefiningOp<AllocOp>())
       for (const BufferAccess &access : life.accesses)
         if (auto number = access.op->getAttrOfType<IntegerAttr>(kOperationAttr);
-            number && access.isWrite) {
+            number && number.getType().isSignlessInteger(64) && access.isWrite) {
           auto &mine = buffers[static_cast<unsigned>(number.getInt())];
           if (!llvm::is_contained(mine, alloc))
             mine.push_back(alloc);

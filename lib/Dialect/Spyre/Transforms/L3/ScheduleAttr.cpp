@@ -96,6 +96,33 @@ FailureOr<planning::Schedule> mlir::spyre::getSchedule(func::FuncOp func) {
   return std::get<planning::Schedules>(found)[""];
 }
 
+FailureOr<planning::Schedule> mlir::spyre::getPlanHint(Operation *op, unsigned number) {
+  const json hint = toJson(op->getAttr(kPlanAttr));
+  json fields = json::object();
+  if (hint.contains("splits"))
+    fields["divisions"] = {{{"operation", number}, {"splits", hint["splits"]}}};
+  if (hint.contains("space") || hint.contains("address")) {
+    json value{{"result_of", number}};
+    for (const char *key : {"space", "address"})
+      if (hint.contains(key))
+        value[key] = hint[key];
+    fields["values"] = {std::move(value)};
+  }
+  const json root{{"version", 1}, {"functions", {{"", std::move(fields)}}}};
+  auto found = planning::readSchedules(root.dump(-1, ' ', false, json::error_handler_t::replace));
+  if (auto *errors = std::get_if<std::vector<planning::ScheduleError>>(&found)) {
+    for (const planning::ScheduleError &error : *errors) {
+      // There is one entry of each: what it is of is the operation.
+      StringRef field = error.field;
+      if (!field.consume_front(".divisions[0]"))
+        field.consume_front(".values[0]");
+      emitScheduleError(op->getLoc(), {(kPlanAttr + field).str(), error.message});
+    }
+    return failure();
+  }
+  return std::get<planning::Schedules>(std::move(found))[""];
+}
+
 std::optional<AskedPlace> mlir::spyre::getAskedPlace(Operation *op) {
   auto value = op->getAttrOfType<DictionaryAttr>(kPlaceAttr);
   auto space = value ? value.getAs<StringAttr>("space") : StringAttr();
@@ -104,7 +131,8 @@ std::optional<AskedPlace> mlir::spyre::getAskedPlace(Operation *op) {
   AskedPlace place;
   if (space.getValue() == "lx")
     place.space = planning::ScheduledSpace::LX;
-  if (auto address = value.getAs<IntegerAttr>("address"))
+  if (auto address = value.getAs<IntegerAttr>("address");
+      address && address.getType().isSignlessInteger(64))
     place.address = address.getInt();
   if (auto field = value.getAs<StringAttr>("field"))
     place.field = field.str();

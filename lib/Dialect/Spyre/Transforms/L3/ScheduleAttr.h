@@ -24,6 +24,9 @@ namespace mlir::spyre {
 /// Says that \p func cannot obey its schedule, at \p loc.
 void emitScheduleError(Location loc, const ::spyre::planning::ScheduleError &error);
 
+/// What the hint of \p op says, as a schedule of operation \p number. Mistakes are diagnostics.
+FailureOr<::spyre::planning::Schedule> getPlanHint(Operation *op, unsigned number);
+
 /// Where the result of an operation has to lie (`spyre.place`).
 struct AskedPlace {
   ::spyre::planning::ScheduledSpace space = ::spyre::planning::ScheduledSpace::Memory;

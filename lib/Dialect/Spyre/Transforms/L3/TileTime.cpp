@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ObeySchedule.h"
 #include "ScheduleAttr.h"
 
 #include "spyre/Dialect/Spyre/IR/DeviceOpSpec.h"
@@ -482,11 +483,8 @@ FailureOr<std::vector<planning::Nest>> TimeTiler::findNests(const planning::Sche
   planning::NamedDims names;
   bool ok = true;
   for (const auto &[argument, dims] : schedule.names) {
-    auto found = llvm::find_if(func.getArguments(), [&](BlockArgument arg) {
-      auto array = func.getArgAttrOfType<StringAttr>(arg.getArgNumber(), kArrayAttr);
-      return array && array.getValue() == argument;
-    });
-    if (found == func.getArguments().end()) {
+    std::optional<BlockArgument> found = findArgument(func, argument);
+    if (!found) {
       emitScheduleError(func.getLoc(), {"names." + argument, "there is no such argument"});
       ok = false;
       continue;
@@ -516,15 +514,17 @@ FailureOr<std::vector<planning::Nest>> TimeTiler::findNests(const planning::Sche
     }
     lost = *known;
   }
-  auto nests = planning::findNests(problem, *schedule.nests, names, known);
+  FailureOr<std::vector<planning::ScheduledNest>> asked = resolveScopes(func, *schedule.nests, ops);
+  if (failed(asked))
+    return failure();
+  auto nests = planning::findNests(problem, *asked, names, known);
   if (auto *errors = std::get_if<std::vector<planning::ScheduleError>>(&nests)) {
     for (const planning::ScheduleError &error : *errors) {
       unsigned place = 0;
       StringRef number = StringRef(error.field).substr(StringRef("nests[").size());
-      const bool hasPlace = !number.consumeInteger(10, place) && place < schedule.nests->size() &&
-                            (*schedule.nests)[place].first < ops.size();
-      emitScheduleError(hasPlace ? ops[(*schedule.nests)[place].first]->getLoc() : func.getLoc(),
-                        error);
+      const bool hasPlace = !number.consumeInteger(10, place) && place < asked->size() &&
+                            (*asked)[place].first < ops.size();
+      emitScheduleError(hasPlace ? ops[(*asked)[place].first]->getLoc() : func.getLoc(), error);
     }
     return failure();
   }

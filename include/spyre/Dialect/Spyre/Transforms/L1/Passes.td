@@ -15,6 +15,32 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SpyreCollectHints : Pass<"spyre-collect-hints", "::mlir::func::FuncOp"> {
+  let summary = "Number hints for the plan, and make scopes part of locations";
+  let description = [{
+    Input: anything above L3. Lowering: hints of device operations (`spyre.plan`: work slices by dim,
+    a space and an address for the result) get numbers, and the function notes where
+    each of them stood (`spyre.hints`), so that `spyre-divide-work` finds those that no
+    operation has any more. Scopes (`spyre.scope`, of any operation) become part of the
+    operation's location, which all operations have that are made of it. What is numbered already stays.
+    [What they mean](formats/schedule.md).
+
+    ```mlir
+    // spyre-opt --spyre-collect-hints
+    func.func @f(%x: tensor<64x128xf16>) -> tensor<64x128xf16> {
+      %0 = spyre.exp (d0 = 64, d1 = 128) ins(%x[d0, d1]) -> [d0, d1] {spyre.plan = {splits = [32, 1]}, spyre.scope = "tail"} : tensor<64x128xf16> -> tensor<64x128xf16>
+      return %0 : tensor<64x128xf16>
+    }
+    // becomes
+    func.func @f(%arg0: tensor<64x128xf16>) -> tensor<64x128xf16> attributes {spyre.hints = […]} {
+      %0 = spyre.exp (d0 = 64, d1 = 128) ins(%arg0[d0, d1]) -> [d0, d1] {spyre.plan = {hint = 0 : i64, splits = {"0" = 32 : i64, "1" = 1 : i64}}} : …
+      return %0 : tensor<64x128xf16>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
 def SpyreResolvePrecision : Pass<"spyre-resolve-precision", "::mlir::func::FuncOp"> {
   let summary = "Decide each f32 operation's format and remove conversions";
   let description = [{

@@ -31,8 +31,8 @@ def SpyreDivideWork : Pass<"spyre-divide-work", "::mlir::func::FuncOp"> {
     poor divisors (`spyre::planning::proposeCuts`), and both parts are divided; the
     second writes what the first has left of the result. Where that does not help either
     the program is refused; with `leave-undivided` the operation stays as it is, for tiles
-    over time to make it smaller. Divisions that the function's `spyre.schedule` says are
-    obeyed, or refused.
+    over time to make it smaller. Divisions that the function's `spyre.schedule` says, or
+    operations themselves (`spyre.plan`), are obeyed, or refused; so is a hint that no operation has any more.
 
     ```mlir
     // spyre-opt --spyre-divide-work
