@@ -79,6 +79,12 @@ bool Reader::isObject(const json &value, const std::string &field,
   return true;
 }
 
+/// What is said for whoever reads the file: not a mistake, whatever it is.
+static void readTime(const json &object, const char *key, double &ns) {
+  if (object.contains(key) && object[key].is_number())
+    ns = object[key].get<double>() * 1e3;
+}
+
 static bool isNumber(const json &value, int64_t least) {
   return value.is_number_integer() && value >= least && value <= kMost;
 }
@@ -190,9 +196,8 @@ ScheduledNest Reader::readNest(const json &value, const std::string &field) {
   nest.loadsFactors = readBool(value, "loads_factors", field);
   nest.copies = readBool(value, "copies", field);
   nest.isAlone = readBool(value, "alone", field).value_or(false);
-  for (auto [key, ns] : {std::pair("us", &nest.tiledInNs), {"untiled_us", &nest.untiledInNs}})
-    if (value.contains(key) && value[key].is_number())
-      *ns = value[key].get<double>() * 1e3;
+  readTime(value, "us", nest.tiledInNs);
+  readTime(value, "untiled_us", nest.untiledInNs);
   if (nest.isAlone &&
       (nest.first != nest.last || nest.cores || (nest.loops && !nest.loops->empty())))
     fail(field + ".alone", "is for one operation without loops and cores");
@@ -201,7 +206,9 @@ ScheduledNest Reader::readNest(const json &value, const std::string &field) {
 
 Schedule Reader::readSchedule(const json &value, const std::string &field) {
   Schedule schedule;
-  if (!isObject(value, field, {"kind", "layouts", "names", "divisions", "nests", "lost", "values"}))
+  if (!isObject(
+          value, field,
+          {"kind", "layouts", "names", "divisions", "nests", "lost", "values", "us", "bound_us"}))
     return schedule;
   schedule.kind = readString(value, "kind", field).value_or("");
   if (const auto kind = parseName<PlanKind>(schedule.kind);
@@ -281,6 +288,8 @@ Schedule Reader::readSchedule(const json &value, const std::string &field) {
       fail(where + ".address", "is for results in LX; the compiler places those in memory");
     schedule.values.push_back(made);
   });
+  readTime(value, "us", schedule.timeInNs);
+  readTime(value, "bound_us", schedule.boundInNs);
   if (schedule.kind == "untiled" && schedule.nests && !schedule.nests->empty())
     fail(field + ".nests", "a plan of kind untiled has none");
   return schedule;
@@ -380,6 +389,10 @@ std::string writeSchedules(const Schedules &schedules) {
     ordered_json &object = functions[name] = ordered_json::object();
     if (!schedule.kind.empty())
       object["kind"] = schedule.kind;
+    if (schedule.timeInNs > 0) {
+      object["us"] = schedule.timeInNs / 1e3;
+      object["bound_us"] = schedule.boundInNs / 1e3;
+    }
     if (schedule.searchesLayouts)
       object["layouts"] = "searched";
     if (!schedule.names.empty())

@@ -180,6 +180,42 @@ def planning_problems(work):
     return folder
 
 
+def schedule_with_problem(work):
+    """A schedule that says one thing of each sort, and what it is of."""
+    folder = work / "schedules"
+    folder.mkdir()
+
+    def value(*shape, **more):
+        return {"shape": shape, "format": "SEN169_FP16", "order": list(range(len(shape))), **more}
+
+    def operation(opfunc, extents, *operands):
+        touched = [{"value": name, "at": at} for name, at in operands]
+        return {"opfunc": opfunc, "extents": extents, "inputs": touched[:-1], "output": touched[-1]}
+
+    rows = ["d0", "d1"]
+    values = {"in0": value(64, 128), "in1": value(128, 64), "p": value(64, 64), "q": value(64, 64)}
+    values["out0"] = value(64, 64, result=True)
+    operations = [
+        operation("batchmatmul", [64, 64, 128], ("in0", ["d0", "d2"]), ("in1", ["d2", "d1"]), ("p", rows)),
+        operation("exp", [64, 64], ("p", rows), ("q", rows)),
+        operation("add", [64, 64], ("q", rows), ("p", ["4*floor(d0/4) + Mod(d0, 4)", "d1"]), ("out0", rows)),
+    ]
+    function = {
+        "kind": "tiled",
+        "names": {"in0": ["rows", "inner"]},
+        "divisions": [{"operation": 0, "opfunc": "batchmatmul", "splits": {"rows": 2, "1": 1}}],
+        "nests": [{"first": 1, "last": 2, "loops": [{"dim": "rows", "tiles": 2}], "copies": False}],
+        "lost": [],
+        "values": [{"result_of": 1, "space": "lx"}],
+    }
+    for name, content in (
+        ("schedule", function),
+        ("problem", {"values": values, "operations": operations}),
+    ):
+        (folder / f"{name}.json").write_text(json.dumps({"version": 1, "functions": {"main": content}}))
+    return folder
+
+
 def make_kinds(work):
     stages = texts_at_all_levels(work)
     compile_it = [[tool("spyre-compile"), "{target}", "-o", "{}/out"]]
@@ -256,6 +292,8 @@ def make_kinds(work):
         if action == "pack":
             solve += ["--capacity", "4096"]
         kinds.append(Kind(f"solve-{word}", planning, [file for file in files if file.startswith(word)], [solve]))
+    schedule = [tool("spyre-solve"), "schedule", "{}/schedule.json", "--problem", "{}/problem.json", "--device=mock4"]
+    kinds.append(Kind("solve-schedule", schedule_with_problem(work), [], [schedule]))
     for kind in kinds:
         kind.targets = kind.targets or names(kind.folder)
     return kinds

@@ -8,11 +8,12 @@
 //   spyre-solve pack|divide|pool --input F --output F [--capacity N]
 //               [--cost-model=spyre|published] [--time-limit S]
 //               [--device=NAME|FILE] [--rates=FILE]
+//   spyre-solve schedule F [--problem F] [--output F] [--device=NAME|FILE] [--rates=FILE]
 //   spyre-solve rates [--device=NAME|FILE] [--rates=FILE] [--output F]
 //
 // Solves the work-division, packing and pool problems of the reference data, and
-// MiniMalloc's CSV; prints the rates that the cost model computes with. Exit code 1: bad
-// input or no solution; 2: wrong call.
+// MiniMalloc's CSV; checks schedules, and solves what they leave open; prints the rates that the
+// cost model computes with. Exit code 1: bad input or no solution; 2: wrong call.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,6 +28,8 @@
 #include <cstring>
 #include <iostream>
 #include <map>
+#include <set>
+#include <sstream>
 
 using namespace spyre::solve;
 
@@ -36,6 +39,8 @@ const char *usage =
     "usage: spyre-solve pack|divide|pool --input FILE --output FILE [--capacity BYTES]\n"
     "                   [--cost-model=spyre|published] [--time-limit SECONDS]\n"
     "                   [--device=NAME|FILE] [--rates=FILE]\n"
+    "       spyre-solve schedule FILE [--problem FILE] [--output FILE]\n"
+    "                   [--device=NAME|FILE] [--rates=FILE]\n"
     "       spyre-solve rates [--device=NAME|FILE] [--rates=FILE] [--output FILE]\n"
     "\n"
     "Solves planning problems in the form of the reference data (JSON); pack and pool also\n"
@@ -43,15 +48,21 @@ const char *usage =
     "  divide  work division: {\"plans\": [...]} or one plan\n"
     "  pack    LX packing: {\"cases\": [...]} or one case; a CSV needs --capacity\n"
     "  pool    device-memory pool: a list of traces or one trace\n"
+    "  schedule  checks a schedule, as --plan of spyre-compile takes it, and prints it in its\n"
+    "          usual form; with --problem, a file with values and operations, solves what it\n"
+    "          leaves open, and prints all of it with its time and the least possible\n"
+    "          (both files: docs/formats/schedule.md)\n"
     "  rates   prints the rates of a device as a rates file, to start one of your own from\n"
     "\n"
     "The time limit is for each problem of pack and pool; with 0, the answer is what first\n"
     "fit finds. Without a limit, the same input gives the same answer.\n"
     "\n"
-    "--device and --rates are for divide and rates: which device, and a rates file whose\n"
+    "--device and --rates are for divide, schedule and rates: which device, and a rates file "
+    "whose\n"
     "rates replace the device's.\n"
     "\n"
     "example: spyre-solve pack --input A.csv --output out.csv --capacity 1048576\n"
+    "         spyre-solve schedule plan.json --problem function.json\n"
     "         spyre-solve rates --device=spyre > mine.json\n";
 
 int fail(const std::string &message, int code) {
@@ -79,6 +90,10 @@ int main(int argc, char **argv) {
       return 0;
     }
     if (word.rfind("--", 0) != 0) {
+      if (command == "schedule" && !options.count("input")) {
+        options["input"] = word;
+        continue;
+      }
       if (!command.empty())
         return fail("unexpected argument '" + word + "'", 2);
       command = word;
@@ -87,7 +102,7 @@ int main(int argc, char **argv) {
     size_t equals = word.find('=');
     std::string name = word.substr(2, equals == std::string::npos ? equals : equals - 2);
     if (name != "input" && name != "output" && name != "capacity" && name != "cost-model" &&
-        name != "time-limit" && name != "device" && name != "rates")
+        name != "time-limit" && name != "device" && name != "rates" && name != "problem")
       return fail("unknown option '--" + name + "'", 2);
     if (equals == std::string::npos && i + 1 == argc)
       return fail("option '--" + name + "' needs a value", 2);
@@ -97,12 +112,17 @@ int main(int argc, char **argv) {
     std::cerr << usage;
     return 2;
   }
+  const std::map<std::string, std::set<std::string>> known = {
+      {"pack", {"input", "output", "capacity", "cost-model", "time-limit"}},
+      {"pool", {"input", "output", "capacity", "cost-model", "time-limit"}},
+      {"divide", {"input", "output", "capacity", "cost-model", "time-limit", "device", "rates"}},
+      {"schedule", {"input", "output", "problem", "device", "rates"}},
+      {"rates", {"output", "device", "rates"}}};
+  if (!known.count(command))
+    return fail("unknown command '" + command + "': pack, divide, pool, schedule or rates", 2);
   const bool printsRates = command == "rates";
-  if (command != "pack" && command != "divide" && command != "pool" && !printsRates)
-    return fail("unknown command '" + command + "': pack, divide, pool or rates", 2);
   for (const auto &[name, value] : options)
-    if (name == "device" || name == "rates" ? command != "divide" && !printsRates
-                                            : printsRates && name != "output")
+    if (!known.at(command).count(name))
       return fail("option '--" + name + "' is not one of " + command, 2);
 
   Arguments arguments;
@@ -117,17 +137,20 @@ int main(int argc, char **argv) {
     auto replaced = spyre::replaceRates(arguments.device, std::get<spyre::RateValues>(rates));
     arguments.device = std::get<spyre::Device>(std::move(replaced));
   }
-  if (printsRates) {
-    const std::string text = spyre::writeRatesFile(arguments.device);
+  auto write = [&](const std::string &text) {
     if (!options.count("output"))
       std::cout << text;
     else if (auto error = spyre::writeFileAtomically(options["output"],
                                                      [&](std::ostream &os) { os << text; }))
       return fail(*error, 1);
     return 0;
-  }
+  };
+  if (printsRates)
+    return write(spyre::writeRatesFile(arguments.device));
+  if (command == "schedule" && !options.count("input"))
+    return fail("schedule wants the file of one", 2);
   for (const char *name : {"input", "output"})
-    if (!options.count(name))
+    if (!options.count(name) && command != "schedule")
       return fail(std::string("option '--") + name + "' is missing", 2);
 
   if (auto it = options.find("capacity"); it != options.end()) {
@@ -152,21 +175,29 @@ int main(int argc, char **argv) {
     arguments.usePublishedCost = it->second == "published";
   }
 
-  auto text = spyre::readFile(options["input"]);
-  if (auto *failure = std::get_if<spyre::ReadFailure>(&text))
-    return fail(failure->message, 1);
-  arguments.input = std::move(std::get<std::string>(text));
+  for (const char *name : {"input", "problem"}) {
+    if (!options.count(name))
+      continue;
+    auto text = spyre::readFile(options[name]);
+    if (auto *failure = std::get_if<spyre::ReadFailure>(&text))
+      return fail(failure->message, 1);
+    if (std::string(name) == "input")
+      arguments.input = std::move(std::get<std::string>(text));
+    else
+      arguments.problem = std::move(std::get<std::string>(text));
+  }
+  arguments.problemName = options["problem"];
   arguments.isCsv = endsWith(options["input"], ".csv");
   if (arguments.isCsv && command == "divide")
     return fail("divide reads JSON, not CSV", 2);
 
-  Answer answer = command == "divide" ? divide(arguments)
-                  : command == "pack" ? pack(arguments)
-                                      : pool(arguments);
-  if (!answer.error.empty())
-    return fail(options["input"] + ": " + answer.error, 1);
-  if (auto error = spyre::writeFileAtomically(options["output"],
-                                              [&](std::ostream &os) { os << answer.output; }))
-    return fail(*error, 1);
-  return 0;
+  Answer answer = command == "divide"     ? divide(arguments)
+                  : command == "pack"     ? pack(arguments)
+                  : command == "schedule" ? schedule(arguments)
+                                          : pool(arguments);
+  std::istringstream mistakes(answer.error);
+  int code = 0;
+  for (std::string mistake; std::getline(mistakes, mistake);)
+    code = fail((answer.file.empty() ? options["input"] : answer.file) + ": " + mistake, 1);
+  return code ? code : write(answer.output);
 }

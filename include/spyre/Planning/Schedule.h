@@ -92,6 +92,8 @@ struct Schedule {
   /// would stay there without them; nothing: as follows from the nests.
   std::optional<std::vector<unsigned>> lost;
   std::vector<ScheduledValue> values;
+  /// By the cost model, and what no plan falls below; nobody has to obey them.
+  double timeInNs = 0, boundInNs = 0;
 };
 
 /// A mistake in a schedule: the field ("nests[0].loops[1].tiles") and what is wrong with it.
