@@ -81,7 +81,9 @@ bool PlanSchedules::hasNests(size_t part) const {
 }
 
 void PlanSchedules::apply(size_t part, ModuleOp module, PlanKind kind, bool searches) const {
-  if (isPinned(part) && getKind(part, PlanKind::Best) == kind && searchesLayouts(part) == searches)
+  if (!isPinned(part))
+    return;
+  if (getKind(part, PlanKind::Best) == kind && searchesLayouts(part) == searches)
     mlir::spyre::setSchedules(module, parts[part]);
   else
     for (auto func : module.getOps<func::FuncOp>())

@@ -471,16 +471,21 @@ findPinned(const tiling::Facts &facts, const std::vector<ScheduledNest> &pinned,
 
 std::variant<std::vector<Nest>, std::vector<ScheduleError>>
 findNests(const TilingProblem &problem, const std::vector<ScheduledNest> &pinned,
-          const NamedDims &names, const std::optional<std::vector<unsigned>> &known) {
+          const NamedDims &names, const std::optional<std::vector<unsigned>> &known,
+          std::vector<unsigned> *allLost) {
   tiling::Facts facts(problem);
   if (known)
     facts.setLost(*known);
+  if (allLost)
+    *allLost = known.value_or(std::vector<unsigned>());
   auto nests = findPinned(facts, pinned, names);
   for (unsigned round = 1; !known && round < kMostRounds && nests.index() == 0; ++round) {
     std::vector<unsigned> lost = findLost(facts, std::get<0>(nests));
     if (lost.empty())
       break;
     facts.setLost(lost);
+    if (allLost)
+      allLost->insert(allLost->end(), lost.begin(), lost.end());
     nests = findPinned(facts, pinned, names);
   }
   return nests;

@@ -303,11 +303,10 @@ void Solver::tile() {
       for (size_t i = 0; i < asked.lost->size(); ++i)
         if (hasOperation((*asked.lost)[i], "lost[" + std::to_string(i) + "]"))
           known->push_back(problem.operations[(*asked.lost)[i]].operands.back().value);
-      lost = *known;
     }
     if (!errors.empty())
       return;
-    auto found = findNests(tiling, *asked.nests, named, known);
+    auto found = findNests(tiling, *asked.nests, named, known, &lost);
     if (auto *mistakes = std::get_if<std::vector<ScheduleError>>(&found)) {
       errors.insert(errors.end(), mistakes->begin(), mistakes->end());
       return;
@@ -465,8 +464,7 @@ std::variant<Schedule, std::vector<ScheduleError>> Solver::run() {
   made.nests.emplace();
   for (const Nest &nest : nests)
     made.nests->push_back(planning::describe(nest));
-  // What nests that are asked for do away with follows from them.
-  if (!nests.empty() && (!asked.nests || asked.lost)) {
+  if (!nests.empty()) {
     made.lost.emplace();
     for (unsigned number = 0; number < operations.size(); ++number)
       if (std::find(lost.begin(), lost.end(), problem.operations[number].operands.back().value) !=

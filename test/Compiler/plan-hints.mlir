@@ -49,6 +49,22 @@
 // RUN: sed 's|nests = \[|nests = [{first = 1, last = 1}, |' %t/scope.mlir > %t/over.mlir && not spyre-compile %t/over.mlir -O2 -o %t/out 2>&1 | FileCheck %s --check-prefix=OVER
 // OVER: error: the schedule cannot be obeyed: nests[1].scope: operation 1 comes before the end of the nest before it, operation 1
 
+// A program that begins with buffers.
+// RUN: spyre-opt %t/buffers.mlir --spyre-divide-work | FileCheck %s --check-prefix=BUFFERS
+// BUFFERS: spyre.exp (d0 = 64 / 16, d1 = 128){{.*}} {spyre.pinned, spyre.place = {field = "spyre.plan", space = "memory"}}
+// RUN: spyre-opt %t/buffers.mlir --spyre-divide-work --spyre-tile-time --spyre-place-buffers --spyre-verify-plan | FileCheck %s --check-prefix=PLACED
+// PLACED: spyre.alloc pool
+// PLACED-NOT: {spyre
+
+//--- buffers.mlir
+!h = !spyre.buffer<64x128xf16, #spyre.layout<[2, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+func.func @f(%x: !h, %o: !h) {
+  %t = spyre.alloc : !h
+  spyre.exp (d0 = 64, d1 = 128) ins(%x[d0, d1]) outs(%t[d0, d1]) {spyre.plan = {splits = [16, 1], space = "memory"}} : !h -> !h
+  spyre.neg (d0 = 64, d1 = 128) ins(%t[d0, d1]) outs(%o[d0, d1]) : !h -> !h
+  return
+}
+
 //--- hints.mlir
 !x = tensor<1x8192x128xf16>
 func.func @main(%x: !x) -> !x attributes {spyre.schedule = {kind = "untiled", names = {in0 = ["batch", "rows", "columns"]}}} {

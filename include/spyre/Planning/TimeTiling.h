@@ -200,10 +200,12 @@ using NamedDims = std::map<std::string, std::pair<unsigned, unsigned>>; ///< val
 
 /// Just \p nests, what they leave open searched; or why one of them is not possible
 /// (ScheduleError::field: "nests[0].loops[1].tiles").
-/// \p lost: values that they do not count on in LX; nothing: as follows from the nests.
+/// \p known: values that they do not count on in LX; nothing: as follows from the nests. \p lost,
+/// if not null, becomes these values in either case.
 std::variant<std::vector<Nest>, std::vector<ScheduleError>>
 findNests(const TilingProblem &problem, const std::vector<ScheduledNest> &nests,
-          const NamedDims &names, const std::optional<std::vector<unsigned>> &lost = std::nullopt);
+          const NamedDims &names, const std::optional<std::vector<unsigned>> &known = std::nullopt,
+          std::vector<unsigned> *lost = nullptr);
 
 /// \p nest as a schedule says it: findNests makes the same of it.
 ScheduledNest describe(const Nest &nest);

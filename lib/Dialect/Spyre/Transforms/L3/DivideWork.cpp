@@ -14,6 +14,7 @@
 #include "ObeySchedule.h"
 #include "ScheduleAttr.h"
 
+#include "spyre/Dialect/Spyre/IR/PlanHints.h"
 #include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/Passes.h"
 #include "spyre/Dialect/Spyre/Transforms/L3/PlanningModel.h"
@@ -54,6 +55,7 @@ struct DivideWorkPass : mlir::spyre::impl::SpyreDivideWorkBase<DivideWorkPass> {
         ops.push_back(op);
     });
     if (!resume) {
+      collectPlanHints(getOperation()); // of programs that begin here
       if (failed(obeyDivisions(getOperation(), *schedule, ops, model, limit)))
         return signalPassFailure();
       for (auto [number, op] : llvm::enumerate(ops))

@@ -512,12 +512,11 @@ FailureOr<std::vector<planning::Nest>> TimeTiler::findNests(const planning::Sche
                         {"lost", "there are " + std::to_string(ops.size()) + " operations"});
       ok = false;
     }
-    lost = *known;
   }
   FailureOr<std::vector<planning::ScheduledNest>> asked = resolveScopes(func, *schedule.nests, ops);
   if (failed(asked))
     return failure();
-  auto nests = planning::findNests(problem, *asked, names, known);
+  auto nests = planning::findNests(problem, *asked, names, known, &lost);
   if (auto *errors = std::get_if<std::vector<planning::ScheduleError>>(&nests)) {
     for (const planning::ScheduleError &error : *errors) {
       unsigned place = 0;
