@@ -49,6 +49,12 @@
 // RUN: sed 's|nests = \[|nests = [{first = 1, last = 1}, |' %t/scope.mlir > %t/over.mlir && not spyre-compile %t/over.mlir -O2 -o %t/out 2>&1 | FileCheck %s --check-prefix=OVER
 // OVER: error: the schedule cannot be obeyed: nests[1].scope: operation 1 comes before the end of the nest before it, operation 1
 
+// An address.
+// RUN: spyre-compile %t/address.mlir -O1 -o %t/out --dump-stages=%t/address && cat %t/address/*-planned.mlir | FileCheck %s --check-prefix=ADDRESS
+// ADDRESS: spyre.alloc lx(4096)
+// RUN: sed 's|4096|4000|' %t/address.mlir > %t/odd.mlir && not spyre-compile %t/odd.mlir -O1 -o %t/out 2>&1 | FileCheck %s --check-prefix=ODD
+// ODD: odd.mlir:2:{{[0-9]+}}: error: the schedule cannot be obeyed: spyre.plan.address: 4000 is not a multiple of 128
+
 // A program that begins with buffers.
 // RUN: spyre-opt %t/buffers.mlir --spyre-divide-work | FileCheck %s --check-prefix=BUFFERS
 // BUFFERS: spyre.exp (d0 = 64 / 16, d1 = 128){{.*}} {spyre.pinned, spyre.place = {field = "spyre.plan", space = "memory"}}
@@ -63,6 +69,13 @@ func.func @f(%x: !h, %o: !h) {
   spyre.exp (d0 = 64, d1 = 128) ins(%x[d0, d1]) outs(%t[d0, d1]) {spyre.plan = {splits = [16, 1], space = "memory"}} : !h -> !h
   spyre.neg (d0 = 64, d1 = 128) ins(%t[d0, d1]) outs(%o[d0, d1]) : !h -> !h
   return
+}
+
+//--- address.mlir
+func.func @main(%x: tensor<64x128xf16>) -> tensor<64x128xf16> {
+  %0 = spyre.exp (d0 = 64, d1 = 128) ins(%x[d0, d1]) -> [d0, d1] {spyre.plan = {space = "lx", address = 4096}} : tensor<64x128xf16> -> tensor<64x128xf16>
+  %1 = spyre.neg (d0 = 64, d1 = 128) ins(%0[d0, d1]) -> [d0, d1] : tensor<64x128xf16> -> tensor<64x128xf16>
+  return %1 : tensor<64x128xf16>
 }
 
 //--- hints.mlir
