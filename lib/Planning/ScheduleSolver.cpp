@@ -240,18 +240,9 @@ TilingProblem Solver::makeTiling() {
   TilingProblem tiling;
   for (unsigned v = 0; v < problem.values.size(); ++v) {
     const layout::TensorLayout &memory = problem.values[v].memory;
-    TilingValue value;
-    value.shape = memory.shape;
-    value.memory = memory;
-    value.sizeInBytes = layout::getSizeInBytes(memory);
-    value.isInternal = isInternal(v);
-    value.mayStay = memory.paddedShape.empty() && memory.stick.empty() &&
-                    !(places[v] && places[v]->space == ScheduledSpace::Memory) &&
-                    (value.isInternal ||
-                     !checkForm(getOpFuncInfo(OpFunc::Identity), std::span(&memory.format, 1)));
+    TilingValue value = makeTilingValue(memory, isInternal(v));
+    value.mayStay &= !(places[v] && places[v]->space == ScheduledSpace::Memory);
     value.untiledPartInBytes = parts[v];
-    for (size_t d = 0; d < memory.shape.size(); ++d)
-      value.units.push_back(layout::getElementsInStick(memory, static_cast<int>(d)));
     tiling.values.push_back(std::move(value));
   }
   for (unsigned number = 0; number < operations.size(); ++number) {
@@ -276,11 +267,7 @@ TilingProblem Solver::makeTiling() {
     entry.cost = &mine.cost;
     tiling.ops.push_back(std::move(entry));
   }
-  tiling.numCores = device.getNumCores();
-  tiling.scratchpadInBytes = device.getUsableLXInBytes();
-  tiling.spanLimitInBytes = device.getSpanLimitInBytes();
-  tiling.memoryInBytesPerNs = device.getRates().memoryInBytesPerNs;
-  tiling.macsPerNs = device.getRates().sustainedMacsPerNs;
+  setDevice(tiling, device);
   return tiling;
 }
 

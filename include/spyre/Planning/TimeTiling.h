@@ -114,6 +114,11 @@ struct TilingProblem {
   uint64_t seed = 0;
 };
 
+/// A value that lies in memory as \p memory says; what else its users say of it is missing.
+TilingValue makeTilingValue(const layout::TensorLayout &memory, bool isInternal);
+/// Gives \p problem the numbers of \p device, of which \p cores may be used; 0: all.
+void setDevice(TilingProblem &problem, const Device &device, int64_t cores = 0);
+
 /// Cores share tiles along so many classes at most.
 inline constexpr size_t kMostShares = 2;
 

@@ -111,6 +111,9 @@ struct WriteRecord {
   int64_t numOverwritten = 0;
   int overwritingCore = -1;
   int64_t overwrittenAddress = 0;
+
+  /// Whether a core's slice has a stick \p offset bytes behind its start.
+  bool touches(int64_t offset) const;
 };
 
 struct Counters {

@@ -20,6 +20,8 @@
 #include "mlir/Analysis/Presburger/PresburgerRelation.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include "llvm/ADT/BitVector.h"
+
 using namespace mlir;
 using namespace mlir::spyre;
 namespace layout = ::spyre::layout;
@@ -94,12 +96,21 @@ public:
     shape = SmallVector<int64_t>(getShape(buffer));
     stickDim = getStickDim(getLayout(buffer));
     elements = ::spyre::getElementsPerStick(getLayout(buffer).getFormat());
+    for (int64_t extent : shape)
+      size = std::min(size * std::min(extent, kSmall + 1), kSmall + 1);
   }
 
   void add(const Step &step, bool atAllTimes) {
     const layout::Access &access = getAccess(step);
     if (!access.isDense()) {
-      addGapped(access, {step.time.begin(), step.time.end()});
+      std::vector<int64_t> time(step.time.begin(), step.time.end());
+      if (size > kSmall)
+        return addGapped(access, std::move(time));
+      points.resize(static_cast<unsigned>(size));
+      (void)forEachPoint(access.at(time), [&](ArrayRef<int64_t> point) {
+        points.set(static_cast<unsigned>(getIndex(point)));
+        return true;
+      });
       return;
     }
     addBox(getRegion(access, step, atAllTimes));
@@ -111,9 +122,12 @@ public:
     layout::Region region = getRegion(access, step, atAllTimes);
     if (boxes.contains(region))
       return true;
-    if (gapped.empty() && access.isDense())
+    if (gapped.empty() && points.none() && access.isDense())
       return false;
     std::vector<int64_t> time(step.time.begin(), step.time.end());
+    if (size <= kSmall)
+      return forEachPoint(access.at(time),
+                          [&](ArrayRef<int64_t> point) { return isWritten(point); });
     if (llvm::is_contained(gapped, Gapped{access, time}))
       return true;
     presburger::PresburgerSet missing(makeSet(access.at(time)));
@@ -132,6 +146,45 @@ private:
     std::vector<int64_t> time;
     bool operator==(const Gapped &) const = default;
   };
+
+  /// Calls \p visit with the coordinates that \p map takes its inputs to until it returns false.
+  static bool forEachPoint(layout::IndexMap map,
+                           llvm::function_ref<bool(ArrayRef<int64_t>)> visit) {
+    for (unsigned input = 0; input < map.extents.size(); ++input)
+      if (llvm::none_of(map.results, [input](const layout::IndexExpr &expr) {
+            return layout::dependsOn(expr, input);
+          }))
+        map.extents[input] = 1;
+    std::vector<int64_t> point(map.extents.size());
+    while (true) {
+      if (!visit(layout::evaluate(map, point)))
+        return false;
+      size_t dim = point.size();
+      while (dim > 0 && ++point[dim - 1] == map.extents[dim - 1])
+        point[--dim] = 0;
+      if (dim == 0)
+        return true;
+    }
+  }
+
+  size_t getIndex(ArrayRef<int64_t> point) const {
+    int64_t index = 0;
+    for (auto [coordinate, extent] : llvm::zip_equal(point, shape))
+      index = index * extent + coordinate;
+    return static_cast<size_t>(index);
+  }
+
+  bool isWritten(ArrayRef<int64_t> point) const {
+    const size_t index = getIndex(point);
+    if (index < points.size() && points.test(static_cast<unsigned>(index)))
+      return true;
+    return llvm::any_of(boxes.getBoxes(), [&](const layout::Region &box) {
+      for (auto [coordinate, begin, end] : llvm::zip_equal(point, box.begin, box.end))
+        if (coordinate < begin || coordinate >= end)
+          return false;
+      return true;
+    });
+  }
 
   void addGapped(const layout::Access &access, std::vector<int64_t> time) {
     Gapped entry{access, std::move(time)};
@@ -226,6 +279,11 @@ private:
   SmallVector<int64_t> shape;
   int64_t stickDim = -1, elements = 1;
   layout::RegionSet boxes;
+  /// Elements are looked at one by one where some are written with gaps: comparing sets with gaps
+  /// takes what it takes.
+  static constexpr int64_t kSmall = 1 << 22;
+  int64_t size = 1;       ///< elements of the buffer, at most one more
+  llvm::BitVector points; ///< those, if it is small
   std::vector<Gapped> gapped;
 };
 } // namespace

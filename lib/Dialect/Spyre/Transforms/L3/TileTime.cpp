@@ -110,11 +110,6 @@ struct TileTimePass : mlir::spyre::impl::SpyreTileTimeBase<TileTimePass> {
 };
 } // namespace
 
-/// True if the device has a form of \p opFunc, which moves data, for elements of \p format.
-static bool canMove(::spyre::OpFunc opFunc, ::spyre::DataFormat format) {
-  return ::spyre::lookupForm(::spyre::getOpFuncInfo(opFunc), std::span(&format, 1)) != nullptr;
-}
-
 unsigned TimeTiler::getValue(Value buffer) {
   Value root = getRootBuffer(buffer);
   auto [known, isNew] = numbers.try_emplace(root, values.size());
@@ -122,23 +117,9 @@ unsigned TimeTiler::getValue(Value buffer) {
     return known->second;
   values.push_back(root);
   auto type = cast<BufferType>(root.getType());
-  layout::TensorLayout memory = type.getTensorLayout();
-  planning::TilingValue value;
-  value.shape.assign(type.getShape().begin(), type.getShape().end());
-  value.memory = memory;
-  value.sizeInBytes = type.getLayout().getSizeInBytes();
-  value.isInternal = root.getDefiningOp<AllocOp>() != nullptr;
-  value.mayStay = memory.paddedShape.empty() && memory.stick.empty() &&
-                  (value.isInternal || canMove(::spyre::OpFunc::Identity, memory.format)) &&
-                  llvm::none_of(root.getUsers(), llvm::IsaPred<ReinterpretOp>);
-  value.units.resize(value.shape.size(), 1);
-  for (size_t dim = 0; dim < value.shape.size(); ++dim)
-    value.units[dim] = layout::getElementsInStick(memory, static_cast<int>(dim));
-  // Whole sticks go over the ring.
-  const int64_t stickDim = getStickDim(type.getLayout());
-  value.mayMove = value.mayStay && value.isInternal && stickDim >= 0 &&
-                  value.shape[stickDim] % value.units[stickDim] == 0 &&
-                  canMove(::spyre::OpFunc::Shuffle, memory.format);
+  planning::TilingValue value =
+      planning::makeTilingValue(type.getTensorLayout(), root.getDefiningOp<AllocOp>() != nullptr);
+  value.mayStay &= llvm::none_of(root.getUsers(), llvm::IsaPred<ReinterpretOp>);
   problem.values.push_back(std::move(value));
   return known->second;
 }
@@ -205,16 +186,7 @@ bool TimeTiler::describe() {
       if (DistributionAttr held = findResidency(alloc, life, model).distribution)
         problem.values[numbers.lookup(buffer)].untiledPartInBytes =
             getSizePerCore(alloc.getType(), held.getSlices());
-  const ::spyre::Device &device = *model.getDevice();
-  problem.numCores =
-      cores == 0 ? device.getNumCores() : std::min<int64_t>(cores, device.getNumCores());
-  problem.scratchpadInBytes = device.getUsableLXInBytes();
-  problem.spanLimitInBytes = device.getSpanLimitInBytes();
-  problem.memoryInBytesPerNs = device.getRates().memoryInBytesPerNs;
-  problem.macsPerNs = device.getRates().sustainedMacsPerNs;
-  problem.multicastReaders = device.getMulticastReaders();
-  if (device.getRelayouts())
-    problem.gatherCost = planning::makeGatherCost(device);
+  planning::setDevice(problem, *model.getDevice(), cores);
   return true;
 }
 
