@@ -190,3 +190,113 @@ def test_reductions_of_long_rows(tmp_path, element, columns, device):
     np.testing.assert_array_equal(got["out2"], x.max(1, keepdims=True))
     np.testing.assert_array_equal(got["out3"], x.min(1, keepdims=True))
     np.testing.assert_allclose(got["out4"], exact - mean, atol=2**-18 if element == "f32" else 2**-7)
+
+
+def moments(rows, columns, element, correction):
+    """Text of the mean, the variance and the layer norm of each row, in f32 between casts."""
+    x, w, r = f"tensor<{rows}x{columns}x{element}>", f"tensor<{rows}x{columns}xf32>", f"tensor<{rows}x1xf32>"
+    dims, row = f"(d0 = {rows}, d1 = {columns})", f"(d0 = {rows})"
+    is_narrow = element == "f16"
+    widened = "%w" if is_narrow else "%x"
+    lines = [f"func.func @main(%x: {x}) -> ({r}, {r}, {x}) {{"]
+    if is_narrow:
+        lines.append(f"  %w = spyre.dl16tofp32 {dims} ins(%x[d0, d1]) -> [d0, d1] : {x} -> {w}")
+    for name, value in (("n", columns), ("f", 1 / (columns - correction)), ("eps", 1e-5)):
+        lines.append(f"  %{name} = spyre.constant dense<{value:.17e}> : tensor<f32> : tensor<f32>")
+    lines += [
+        f"  %sum = spyre.sum {dims} ins({widened}[d0, d1]) -> [d0, 0] : {w} -> {r}",
+        f"  %m = spyre.realdiv {row} ins(%sum[d0, 0], %n[]) -> [d0, 0] : {r}, tensor<f32> -> {r}",
+        f"  %t = spyre.sub {dims} ins({widened}[d0, d1], %m[d0, 0]) -> [d0, d1] : {w}, {r} -> {w}",
+        f"  %q = spyre.mul {dims} ins(%t[d0, d1], %t[d0, d1]) -> [d0, d1] : {w}, {w} -> {w}",
+        f"  %s = spyre.sum {dims} ins(%q[d0, d1]) -> [d0, 0] : {w} -> {r}",
+        f"  %v = spyre.mul {row} ins(%s[d0, 0], %f[]) -> [d0, 0] : {r}, tensor<f32> -> {r}",
+        f"  %a = spyre.add {row} ins(%v[d0, 0], %eps[]) -> [d0, 0] : {r}, tensor<f32> -> {r}",
+        f"  %i = spyre.rsqrt {row} ins(%a[d0, 0]) -> [d0, 0] : {r} -> {r}",
+        f"  %y = spyre.mul {dims} ins(%t[d0, d1], %i[d0, 0]) -> [d0, d1] : {w}, {r} -> {w}",
+    ]
+    if is_narrow:
+        lines.append(f"  %z = spyre.fp32todl16 {dims} ins(%y[d0, d1]) -> [d0, d1] : {w} -> {x}")
+    lines += [f"  return %m, %v, {'%z' if is_narrow else '%y'} : {r}, {r}, {x}", "}"]
+    return "\n".join(lines) + "\n"
+
+
+def make_rows(kind, rows, columns):
+    """Rows whose means are small and large beside their deviations, and parts unlike each other."""
+    rng = np.random.default_rng(columns)
+    noise = rng.standard_normal((rows, columns))
+    at = np.arange(columns) / columns
+    return {
+        "near": noise + rng.standard_normal((rows, 1)),
+        "far": noise + 1000,
+        "constant": np.repeat(rng.standard_normal((rows, 1)) * 300, columns, 1),
+        "rising": noise + 1000 + 8 * at,
+        # The first parts are nothing like the mean.
+        "padded": np.where(at < 1 / 16, 0, noise + 1000),
+        "outlier": np.where(at == 0, 30000, noise),
+    }[kind]
+
+
+#        rows, columns, element, correction, device
+MOMENTS = [
+    (8, 20480, "f32", 0, "mock4"),
+    (8, 20480, "f16", 1, "mock4"),
+    (1, 32768, "f32", 1, "mock4"),
+    (32, 20480, "f16", 0, "mock32"),
+    (64, 20032, "f32", 1, "mock32"),
+    (8, 20001, "f32", 0, "mock32"),
+]
+
+
+@pytest.mark.parametrize("kind", ["near", "far", "constant", "rising", "padded", "outlier"])
+@pytest.mark.parametrize("case", MOMENTS, ids=lambda c: "x".join(map(str, c[:3])) + f"-{c[4]}")
+def test_moments_of_long_rows(tmp_path, case, kind):
+    rows, columns, element, correction, device = case
+    x = make_rows(kind, rows, columns)
+    x = round_to_dl16(x).astype(np.float16) if element == "f16" else x.astype(np.float32)
+    np.savez(tmp_path / "in.npz", in0=x)
+    program = tmp_path / "moments.mlir"
+    program.write_text(moments(rows, columns, element, correction))
+    exact = x.astype(np.float64)
+    mean, variance = exact.mean(1, keepdims=True), exact.var(1, keepdims=True, ddof=correction)
+    normal = (exact - mean) / np.sqrt(variance + 1e-5)
+    errors = {}
+    for plan in ("carried", "untiled"):
+        out, stats = tmp_path / f"{plan}.npz", tmp_path / f"{plan}.json"
+        # Without tiles no device but the largest reaches such rows.
+        flags = ["--device", device if plan == "carried" else "spyre", "--plan-kind", plan, "--check"]
+        done = finish(
+            tool("spyre-run"), program, "--inputs", tmp_path / "in.npz", "--outputs", out, "--stats", stats, *flags
+        )
+        assert done.code == 0, done.err
+        assert [entry["kind"] for entry in json.loads(stats.read_text())["plans"]] == [plan]
+        got = [np.load(out)[f"out{i}"].astype(np.float64) for i in range(3)]
+        assert all(np.isfinite(part).all() for part in got)
+        assert (got[1] >= 0).all()
+        errors[plan] = [
+            (np.abs(got[0] - mean) / (np.abs(mean) + np.sqrt(variance) + 1e-3)).max(),
+            (np.abs(got[1] - variance) / (variance + mean**2 * 2.0**-44 + 1e-9)).max(),
+            np.abs(got[2] - normal).max(),
+        ]
+    bounds = [2.0**-20, 2.0**-18, 2.0**-7 if element == "f16" else 2.0**-9]
+    for carried, whole, bound in zip(errors["carried"], errors["untiled"], bounds, strict=True):
+        assert carried <= max(bound, 2 * whole), (errors, bounds)
+
+
+def test_infinities_of_long_rows(tmp_path):
+    """A mean of infinities is what NumPy has, wherever in the row they stand; there is no variance then."""
+    rows, columns = 8, 20480
+    x = np.random.default_rng(0).standard_normal((rows, columns)).astype(np.float32)
+    x[0, 0] = x[1, columns // 2] = x[2, columns - 1] = x[3, 5] = x[4, 0] = np.inf
+    x[3, 0] = x[4, columns - 1] = x[5, 1] = -np.inf
+    x[6, 7] = np.nan
+    np.savez(tmp_path / "in.npz", in0=x)
+    program, out = tmp_path / "moments.mlir", tmp_path / "out.npz"
+    program.write_text(moments(rows, columns, "f32", 0))
+    flags = ["--device", "mock4", "--plan-kind", "carried", "--check"]
+    done = finish(tool("spyre-run"), program, "--inputs", tmp_path / "in.npz", "--outputs", out, *flags)
+    assert done.code == 0, done.err
+    got = np.load(out)
+    with np.errstate(invalid="ignore"):
+        mean = x.astype(np.float64).mean(1, keepdims=True)
+    np.testing.assert_allclose(got["out0"], mean, atol=2**-18)
+    assert (np.isnan(got["out1"]) == ~np.isfinite(mean)).all()

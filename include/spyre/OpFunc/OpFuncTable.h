@@ -146,6 +146,7 @@ enum class ShiftLaw : uint8_t {
   Shift,      ///< it gets c more
   ShiftBack,  ///< it gets c less
   ScaleByExp, ///< it is multiplied by e^c
+  AddOther,   ///< it gets c times the other operand more
 };
 
 /// Which operands times c > 0 make the result times c, in exact arithmetic.

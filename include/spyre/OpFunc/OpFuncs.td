@@ -142,9 +142,10 @@ class OpFunc<string superDSCName, string categoryName> {
   // Laws, in exact arithmetic, by which a loop over tiles may replace a number that all
   // of a row depends on (the running maximum of a softmax) and mend what it has.
   /// What adding c to the first operand does: "Shift": the result gets c more;
-  /// "ScaleByExp": it is multiplied by e^c.
+  /// "ScaleByExp": it is multiplied by e^c; "AddOther": it gets c times the second one more.
   string shiftLaw = "None";
-  /// What adding c to the second operand does: "Shift", or "ShiftBack": the result gets c less.
+  /// What adding c to the second operand does: "Shift", or "ShiftBack": the result gets c less;
+  /// "AddOther": it gets c times the first one more.
   string secondShiftLaw = "None";
   /// Which operands times c > 0 make the result times c: "First", "Each" of them by itself,
   /// "All" of them together.
@@ -313,6 +314,8 @@ def OpFunc_sub : OpFuncBroadcast<"sub", 2, (scalar_subf $x, $y), OpFuncTailRule<
   let cancels = 1; let meaning = "x - y";
 }
 def OpFunc_mul : OpFuncBroadcast<"mul", 2, (scalar_mulf $x, $y), OpFuncTailRule<"Mul">> {
+  let shiftLaw = "AddOther";
+  let secondShiftLaw = "AddOther";
   let scaleLaw = "Each";
   let meaning = "x * y; also square and logical and";
 }

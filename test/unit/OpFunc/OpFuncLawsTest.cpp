@@ -31,10 +31,12 @@ bool isClose(double a, double b) {
 }
 
 /// True if \p change of the operands, by a number c, changes the result as \p expected says,
-/// for random operands of which some are negative, and positive c.
+/// for random operands of which some are negative, and positive c; it gets the operands, too, as
+/// they were.
 bool obeys(const Function &function, size_t numInputs,
            const std::function<void(Values &, float)> &change,
-           const std::function<double(double, float)> &expected, bool hasZeros = false) {
+           const std::function<double(double, float, const Values &)> &expected,
+           bool hasZeros = false) {
   std::mt19937 random(1);
   std::uniform_real_distribution<float> number(-4, 4), positive(0.25f, 3);
   for (int round = 0; round < 200; ++round) {
@@ -43,11 +45,12 @@ bool obeys(const Function &function, size_t numInputs,
     for (float &value : values)
       value = random() % 4 ? number(random) : hasZeros && random() % 2 ? 0.0f : 1.5f;
     float c = positive(random);
+    const Values old = values;
     double before = function(values);
     change(values, c);
     double after = function(values);
     if (std::isnan(before) != std::isnan(after) ||
-        (!std::isnan(before) && !isClose(after, expected(before, c))))
+        (!std::isnan(before) && !isClose(after, expected(before, c, old))))
       return false;
   }
   return true;
@@ -58,9 +61,14 @@ TEST(LawTest, ShiftsOfTheFirstOperand) {
     const OpFuncInfo &info = *lookupOpFunc(name);
     auto change = [](Values &values, float c) { values[0] += c; };
     auto numInputs = static_cast<size_t>(info.numInputs);
-    bool shifts = obeys(function, numInputs, change, [](double y, float c) { return y + c; });
-    bool scales =
-        obeys(function, numInputs, change, [](double y, float c) { return y * std::exp(c); });
+    bool shifts =
+        obeys(function, numInputs, change, [](double y, float c, const Values &) { return y + c; });
+    bool scales = obeys(function, numInputs, change,
+                        [](double y, float c, const Values &) { return y * std::exp(c); });
+    bool addsOther =
+        numInputs == 2 && obeys(function, numInputs, change,
+                                [](double y, float c, const Values &x) { return y + c * x[1]; });
+    EXPECT_EQ(info.shiftLaw == ShiftLaw::AddOther, addsOther) << name;
     EXPECT_EQ(info.shiftLaw == ShiftLaw::ScaleByExp, scales) << name;
     // Casts shift in exact arithmetic only, which is nothing that a plan could use.
     if (info.category != OpCategory::Quantisation)
@@ -76,11 +84,15 @@ TEST(LawTest, ShiftsOfTheSecondOperand) {
       continue;
     auto change = [](Values &values, float c) { values[1] += c; };
     bool shifts = obeys(
-        function, numInputs, change, [](double y, float c) { return y + c; },
+        function, numInputs, change, [](double y, float c, const Values &) { return y + c; },
         /*hasZeros=*/true);
     bool shiftsBack = obeys(
-        function, numInputs, change, [](double y, float c) { return y - c; },
+        function, numInputs, change, [](double y, float c, const Values &) { return y - c; },
         /*hasZeros=*/true);
+    bool addsOther =
+        numInputs == 2 && obeys(function, numInputs, change,
+                                [](double y, float c, const Values &x) { return y + c * x[0]; });
+    EXPECT_EQ(info.secondShiftLaw == ShiftLaw::AddOther, addsOther) << name;
     EXPECT_EQ(info.secondShiftLaw == ShiftLaw::Shift, shifts) << name;
     EXPECT_EQ(info.secondShiftLaw == ShiftLaw::ShiftBack, shiftsBack) << name;
   }
@@ -97,7 +109,7 @@ TEST(LawTest, ScalingOfOperands) {
             for (size_t i = begin; i < end; ++i)
               values[i] *= c;
           },
-          [](double y, float c) { return y * c; });
+          [](double y, float c, const Values &) { return y * c; });
     };
     bool first = scales(0, 1), last = scales(numInputs - 1, numInputs), all = scales(0, numInputs);
     switch (info.scaleLaw) {

@@ -88,6 +88,9 @@ inline constexpr llvm::StringLiteral kMaskedAttr = "spyre.masked";
 /// The number of a group of L3 operations, on each of them: they may be done again for each part
 /// of what their reductions reduce, and go on from what they have (`spyre-carry-reductions`).
 inline constexpr llvm::StringLiteral kCarriedAttr = "spyre.carried";
+/// The number of an operand, on an L3 operation of such a group: it is a constant that stands for
+/// all that the group's reductions reduce, and gets less by as many times as there are parts.
+inline constexpr llvm::StringLiteral kSharedOutAttr = "spyre.shared_out";
 /// Of a function: the decisions of a plan that have to be obeyed, a dictionary
 /// (docs/formats/schedule.md).
 inline constexpr llvm::StringLiteral kScheduleAttr = "spyre.schedule";

@@ -25,26 +25,6 @@ using namespace mlir::spyre;
 using ::spyre::OpFunc;
 namespace layout = ::spyre::layout;
 
-/// The only operation that writes \p buffer, an unplaced one of the function or an argument; else
-/// null.
-static DeviceOpInterface getOnlyWriter(Value buffer) {
-  auto alloc = buffer.getDefiningOp<AllocOp>();
-  if (alloc ? alloc.getPlacementAttr() != nullptr : !isa<BlockArgument>(buffer))
-    return {};
-  DeviceOpInterface writer;
-  for (Operation *user : buffer.getUsers()) {
-    auto op = dyn_cast<DeviceOpInterface>(user);
-    if (!op)
-      return {};
-    if (op.getDestination() != buffer)
-      continue;
-    if (writer)
-      return {};
-    writer = op;
-  }
-  return writer;
-}
-
 /// True if what is in \p buffer depends on what \p product writes.
 static bool dependsOn(Value buffer, DeviceOpInterface product) {
   SmallVector<Value> work{buffer};

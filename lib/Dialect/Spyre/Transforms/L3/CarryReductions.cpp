@@ -20,6 +20,7 @@
 //
 // Products of products and reductions of long rows by themselves are the simple case
 // (CarryProducts.cpp, CarryLongRows.cpp): their parts are combined, and nothing has to be mended.
+// Squared deviations of long rows are mended once, at the end (CarryDeviations.cpp).
 //
 // The operations that are done again for each part are marked with the number of their group
 // (spyre.carried); as they stand they compute the same from one part, all of the row.
@@ -105,16 +106,20 @@ struct CarryReductionsPass : mlir::spyre::impl::SpyreCarryReductionsBase<CarryRe
     int64_t number = 0;
     for (DeviceOpInterface op : starts)
       number += ReductionCarrier(func, op, number).run();
-    SmallVector<DeviceOpInterface> matmuls, rows;
-    func.walk([&](DeviceOpInterface op) {
-      if (isMatmul(op))
-        matmuls.push_back(op);
-      else if (isLongReduction(op, *device))
-        rows.push_back(op);
-    });
-    for (DeviceOpInterface op : matmuls)
+    auto collect = [&](auto isOne) {
+      SmallVector<DeviceOpInterface> found;
+      func.walk([&](DeviceOpInterface op) {
+        if (isOne(op))
+          found.push_back(op);
+      });
+      return found;
+    };
+    auto isLong = [&](DeviceOpInterface op) { return isLongReduction(op, *device); };
+    for (DeviceOpInterface op : collect(isMatmul))
       number += carryProduct(func, op, *device, number);
-    for (DeviceOpInterface op : rows)
+    for (DeviceOpInterface op : collect(isLong))
+      number += carryDeviations(func, op, *device, number);
+    for (DeviceOpInterface op : collect(isLong))
       number += carryLongRow(func, op, number);
   }
 };

@@ -21,7 +21,8 @@ using ::spyre::Combiner;
 using ::spyre::OpFunc;
 namespace layout = ::spyre::layout;
 
-Value PartCarrier::getConstant(double value, Type element, Location loc) {
+Value mlir::spyre::getNumber(func::FuncOp func, double value, Type element, Location loc) {
+  Builder builder(func);
   FloatAttr number = builder.getF64FloatAttr(value);
   for (BlockArgument argument : func.getArguments()) {
     auto type = dyn_cast<BufferType>(argument.getType());
@@ -43,6 +44,24 @@ Value PartCarrier::getConstant(double value, Type element, Location loc) {
   return func.getArgument(index);
 }
 
+DeviceOpInterface mlir::spyre::getOnlyWriter(Value buffer) {
+  auto alloc = buffer.getDefiningOp<AllocOp>();
+  if (alloc ? alloc.getPlacementAttr() != nullptr : !isa<BlockArgument>(buffer))
+    return {};
+  DeviceOpInterface writer;
+  for (Operation *user : buffer.getUsers()) {
+    auto op = dyn_cast<DeviceOpInterface>(user);
+    if (!op)
+      return {};
+    if (op.getDestination() != buffer)
+      continue;
+    if (writer)
+      return {};
+    writer = op;
+  }
+  return writer;
+}
+
 DeviceOpInterface PartCarrier::buildOn(const Space &space, Location loc, OpFunc opFunc,
                                        ArrayRef<Value> inputs, ArrayRef<AffineMap> maps,
                                        Value output, ArrayRef<NamedAttribute> constants) {
@@ -60,8 +79,8 @@ DeviceOpInterface PartCarrier::buildOn(const Space &space, Location loc, OpFunc 
 }
 
 void PartCarrier::fill(const Space &space, Location loc, Value buffer, double value) {
-  buildOn(space, loc, OpFunc::Identity, {getConstant(value, getElementType(buffer), loc)},
-          {AffineMap::get(space.extents.size(), 0, builder.getContext())}, buffer);
+  buildOn(space, loc, OpFunc::Identity, {getNumber(value, getElementType(buffer), loc)},
+          {getNowhere(space)}, buffer);
 }
 
 void PartCarrier::combine(const Space &space, Location loc, const ::spyre::OpFuncInfo &reduction,

@@ -22,6 +22,13 @@
 
 namespace mlir::spyre {
 
+/// The argument of \p func that is the number \p value, of type \p element; made if there is none.
+Value getNumber(func::FuncOp func, double value, Type element, Location loc);
+
+/// The only operation that writes \p buffer, an unplaced one of the function or an argument; else
+/// null.
+DeviceOpInterface getOnlyWriter(Value buffer);
+
 class PartCarrier {
 public:
   using Space = CarriedRows::Space;
@@ -50,13 +57,17 @@ public:
   void update(const Space &space, Location loc, const ::spyre::OpFuncInfo &reduction, Value whole,
               Value part);
 
+  /// The argument that is a number, and how all points of a space read it.
+  Value getNumber(double value, Type element, Location loc) {
+    return mlir::spyre::getNumber(func, value, element, loc);
+  }
+  AffineMap getNowhere(const Space &space) {
+    return AffineMap::get(space.extents.size(), 0, builder.getContext());
+  }
+
   OpBuilder builder;
 
 private:
-  /// The argument of the function that is the number \p value, of type \p element; made if there
-  /// is none.
-  Value getConstant(double value, Type element, Location loc);
-
   func::FuncOp func;
   int64_t number;
 };
@@ -70,6 +81,12 @@ bool carryProduct(func::FuncOp func, DeviceOpInterface product, const ::spyre::D
 /// Makes \p op, a long reduction, one that is done part by part, of group \p number; false, and
 /// nothing is changed, if somebody has done so, or others write its result.
 bool carryLongRow(func::FuncOp func, DeviceOpInterface op, int64_t number);
+
+/// Makes \p sum, a long one of squares of what is left of a value without a number of its row, and
+/// the long reduction of that value that the number is computed from, one group \p number, which
+/// goes through the row once; false, and nothing is changed, if \p sum is none.
+bool carryDeviations(func::FuncOp func, DeviceOpInterface sum, const ::spyre::Device &device,
+                     int64_t number);
 
 } // namespace mlir::spyre
 

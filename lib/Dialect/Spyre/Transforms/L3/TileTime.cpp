@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ObeySchedule.h"
+#include "PartCarrier.h"
 #include "ScheduleAttr.h"
 
 #include "spyre/Dialect/Spyre/IR/DeviceOpSpec.h"
@@ -78,6 +79,8 @@ private:
   /// Gathers in \p tile, as \p which says, what cores have in \p source, over the ring.
   void buildGather(Location loc, const planning::Nest &nest, const planning::NestTile &which,
                    Value source, Value tile, ValueRange loops);
+  /// Into how many parts \p nest cuts what the reductions of \p group reduce.
+  int64_t countParts(const planning::Nest &nest, IntegerAttr group);
   /// Copies a tile between the whole value, at its place, and \p tile.
   void buildCopy(Location loc, const planning::Nest &nest, const planning::NestTile &which,
                  Value tile, bool isLoad, ValueRange loops);
@@ -410,6 +413,20 @@ void TimeTiler::build(const planning::Nest &nest) {
     ops[number]->erase();
 }
 
+int64_t TimeTiler::countParts(const planning::Nest &nest, IntegerAttr group) {
+  for (unsigned number = nest.first; number <= nest.last; ++number) {
+    if (ops[number]->getAttr(kCarriedAttr) != group)
+      continue;
+    int64_t numParts = 1;
+    for (auto [loop, dim] : llvm::enumerate(nest.ops[number - nest.first].dims))
+      if (dim && llvm::is_contained(getReducedDims(ops[number]), *dim))
+        numParts *= nest.numTrips[loop];
+    if (numParts > 1)
+      return numParts;
+  }
+  return 1;
+}
+
 void TimeTiler::buildTile(DeviceOpInterface op, const planning::NestOp &placed,
                           const planning::Nest &nest, ValueRange loops, GetTile getTile) {
   DeviceOpSpec spec = DeviceOpSpec::of(op);
@@ -428,6 +445,14 @@ void TimeTiler::buildTile(DeviceOpInterface op, const planning::NestOp &placed,
     spec.maps[i] = tile ? stay(spec.maps[i], loops.size()) : moveWith(spec.maps[i], starts);
     if (tile)
       value = tile;
+  }
+  if (auto shared = op->getAttrOfType<IntegerAttr>(kSharedOutAttr)) {
+    Value &operand = spec.inputs[shared.getInt()];
+    auto number =
+        func.getArgAttrOfType<FloatAttr>(cast<BlockArgument>(operand).getArgNumber(), kValueAttr);
+    const int64_t numParts = countParts(nest, op->getAttrOfType<IntegerAttr>(kCarriedAttr));
+    operand = getNumber(func, number.getValueAsDouble() / static_cast<double>(numParts),
+                        getElementType(operand), op->getLoc());
   }
   if (!placed.splits.empty() || !loops.empty()) {
     spec.splits.assign(placed.splits.begin(), placed.splits.end());
@@ -555,6 +580,7 @@ LogicalResult TimeTiler::run(bool record) {
   }
   func.walk([](DeviceOpInterface op) {
     op->removeDiscardableAttr(kCarriedAttr);
+    op->removeDiscardableAttr(kSharedOutAttr);
     op->removeDiscardableAttr(kPinnedAttr);
   });
   for (Value value : values)

@@ -70,7 +70,11 @@ def SpyreCarryReductions : Pass<"spyre-carry-reductions", "::mlir::func::FuncOp"
     of the row turns the old largest number into the new one, multiplies the sums by what that
     changes, and adds its own. What reads the terms of the sums beside computes them again.
     A product of what another product makes, element by element, adds up its parts, too; so does
-    one whose contracted dim is longer than a core reaches (with `products` these alone). The
+    one whose contracted dim is longer than a core reaches (with `products` only products are
+    carried). A sum of squared differences of a long
+    row from a number that is computed from the row's own sum is carried with that sum, about the
+    mean of the parts so far, and mended where that changes; a constant that stands for the elements
+    of the row carries `spyre.shared_out`, the number of the operand, and is less for each part. The
     operations that a loop over parts of the row does again carry `spyre.carried`, the number of
     their group, for `spyre-tile-time`. As it stands the program computes the same as before.
 
