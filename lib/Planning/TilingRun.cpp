@@ -259,8 +259,11 @@ bool Run::findCarried(const Class &tiled, std::vector<bool> &isCarried) const {
   for (unsigned op = first; op <= last && !isCarried.empty(); ++op) {
     const std::optional<unsigned> group = facts.problem.ops[op].carried;
     const std::vector<int64_t> &extents = Facts::getExtents(facts.problem.ops[op]);
-    for (unsigned d = 0; group && isCarried[*group] && d < extents.size(); ++d)
-      if (isReduced[facts.opNodes[op] + d] && extents[d] > 1 && tiled.cutDims[op - first] != d)
+    const std::optional<unsigned> cut = tiled.cutDims[op - first];
+    if (!group || !isCarried[*group] || (cut && isReduced[facts.opNodes[op] + *cut]))
+      continue; // of the other dims that it reduces a part has all
+    for (unsigned d = 0; d < extents.size(); ++d)
+      if (isReduced[facts.opNodes[op] + d] && extents[d] > 1)
         return false;
   }
   std::vector<unsigned> sizes(isCarried.size());

@@ -9,6 +9,7 @@
 """Carried plans of attention give what NumPy and the untiled plan give."""
 
 import json
+import math
 import pathlib
 import sys
 
@@ -192,30 +193,35 @@ def test_reductions_of_long_rows(tmp_path, element, columns, device):
     np.testing.assert_allclose(got["out4"], exact - mean, atol=2**-18 if element == "f32" else 2**-7)
 
 
-def moments(rows, columns, element, correction):
-    """Text of the mean, the variance and the layer norm of each row, in f32 between casts."""
-    x, w, r = f"tensor<{rows}x{columns}x{element}>", f"tensor<{rows}x{columns}xf32>", f"tensor<{rows}x1xf32>"
-    dims, row = f"(d0 = {rows}, d1 = {columns})", f"(d0 = {rows})"
+def moments(rows, row, element, correction):
+    """Text of the mean, the variance and the layer norm of each row, of dims `row`, in f32 between casts."""
+    columns = math.prod(row)
+    sizes = "x".join(map(str, (rows, *row)))
+    x, w = f"tensor<{sizes}x{element}>", f"tensor<{sizes}xf32>"
+    r = f"tensor<{'x'.join(map(str, (rows, *[1] * len(row))))}xf32>"
+    dims = "(" + ", ".join(f"d{i} = {extent}" for i, extent in enumerate((rows, *row))) + ")"
+    at = "[" + ", ".join(f"d{i}" for i in range(len(row) + 1)) + "]"
+    here, one = "[" + ", ".join(["d0"] + ["0"] * len(row)) + "]", f"(d0 = {rows})"
     is_narrow = element == "f16"
     widened = "%w" if is_narrow else "%x"
     lines = [f"func.func @main(%x: {x}) -> ({r}, {r}, {x}) {{"]
     if is_narrow:
-        lines.append(f"  %w = spyre.dl16tofp32 {dims} ins(%x[d0, d1]) -> [d0, d1] : {x} -> {w}")
+        lines.append(f"  %w = spyre.dl16tofp32 {dims} ins(%x{at}) -> {at} : {x} -> {w}")
     for name, value in (("n", columns), ("f", 1 / (columns - correction)), ("eps", 1e-5)):
         lines.append(f"  %{name} = spyre.constant dense<{value:.17e}> : tensor<f32> : tensor<f32>")
     lines += [
-        f"  %sum = spyre.sum {dims} ins({widened}[d0, d1]) -> [d0, 0] : {w} -> {r}",
-        f"  %m = spyre.realdiv {row} ins(%sum[d0, 0], %n[]) -> [d0, 0] : {r}, tensor<f32> -> {r}",
-        f"  %t = spyre.sub {dims} ins({widened}[d0, d1], %m[d0, 0]) -> [d0, d1] : {w}, {r} -> {w}",
-        f"  %q = spyre.mul {dims} ins(%t[d0, d1], %t[d0, d1]) -> [d0, d1] : {w}, {w} -> {w}",
-        f"  %s = spyre.sum {dims} ins(%q[d0, d1]) -> [d0, 0] : {w} -> {r}",
-        f"  %v = spyre.mul {row} ins(%s[d0, 0], %f[]) -> [d0, 0] : {r}, tensor<f32> -> {r}",
-        f"  %a = spyre.add {row} ins(%v[d0, 0], %eps[]) -> [d0, 0] : {r}, tensor<f32> -> {r}",
-        f"  %i = spyre.rsqrt {row} ins(%a[d0, 0]) -> [d0, 0] : {r} -> {r}",
-        f"  %y = spyre.mul {dims} ins(%t[d0, d1], %i[d0, 0]) -> [d0, d1] : {w}, {r} -> {w}",
+        f"  %sum = spyre.sum {dims} ins({widened}{at}) -> {here} : {w} -> {r}",
+        f"  %m = spyre.realdiv {one} ins(%sum{here}, %n[]) -> {here} : {r}, tensor<f32> -> {r}",
+        f"  %t = spyre.sub {dims} ins({widened}{at}, %m{here}) -> {at} : {w}, {r} -> {w}",
+        f"  %q = spyre.mul {dims} ins(%t{at}, %t{at}) -> {at} : {w}, {w} -> {w}",
+        f"  %s = spyre.sum {dims} ins(%q{at}) -> {here} : {w} -> {r}",
+        f"  %v = spyre.mul {one} ins(%s{here}, %f[]) -> {here} : {r}, tensor<f32> -> {r}",
+        f"  %a = spyre.add {one} ins(%v{here}, %eps[]) -> {here} : {r}, tensor<f32> -> {r}",
+        f"  %i = spyre.rsqrt {one} ins(%a{here}) -> {here} : {r} -> {r}",
+        f"  %y = spyre.mul {dims} ins(%t{at}, %i{here}) -> {at} : {w}, {r} -> {w}",
     ]
     if is_narrow:
-        lines.append(f"  %z = spyre.fp32todl16 {dims} ins(%y[d0, d1]) -> [d0, d1] : {w} -> {x}")
+        lines.append(f"  %z = spyre.fp32todl16 {dims} ins(%y{at}) -> {at} : {w} -> {x}")
     lines += [f"  return %m, %v, {'%z' if is_narrow else '%y'} : {r}, {r}, {x}", "}"]
     return "\n".join(lines) + "\n"
 
@@ -236,26 +242,28 @@ def make_rows(kind, rows, columns):
     }[kind]
 
 
-#        rows, columns, element, correction, device
+#        rows, their dims, element, correction, device
 MOMENTS = [
-    (8, 20480, "f32", 0, "mock4"),
-    (8, 20480, "f16", 1, "mock4"),
-    (1, 32768, "f32", 1, "mock4"),
-    (32, 20480, "f16", 0, "mock32"),
-    (64, 20032, "f32", 1, "mock32"),
-    (8, 20001, "f32", 0, "mock32"),
+    (8, (20480,), "f32", 0, "mock4"),
+    (8, (20480,), "f16", 1, "mock4"),
+    (1, (32768,), "f32", 1, "mock4"),
+    (32, (20480,), "f16", 0, "mock32"),
+    (64, (20032,), "f32", 1, "mock32"),
+    (8, (20001,), "f32", 0, "mock32"),
+    (8, (8, 40, 64), "f32", 0, "mock4"),
+    (4, (32, 32, 64), "f16", 1, "mock32"),
 ]
 
 
 @pytest.mark.parametrize("kind", ["near", "far", "constant", "rising", "padded", "outlier"])
-@pytest.mark.parametrize("case", MOMENTS, ids=lambda c: "x".join(map(str, c[:3])) + f"-{c[4]}")
+@pytest.mark.parametrize("case", MOMENTS, ids=lambda c: "x".join(map(str, (c[0], *c[1]))) + f"-{c[2]}-{c[4]}")
 def test_moments_of_long_rows(tmp_path, case, kind):
-    rows, columns, element, correction, device = case
-    x = make_rows(kind, rows, columns)
+    rows, row, element, correction, device = case
+    x = make_rows(kind, rows, math.prod(row))
     x = round_to_dl16(x).astype(np.float16) if element == "f16" else x.astype(np.float32)
-    np.savez(tmp_path / "in.npz", in0=x)
+    np.savez(tmp_path / "in.npz", in0=x.reshape(rows, *row))
     program = tmp_path / "moments.mlir"
-    program.write_text(moments(rows, columns, element, correction))
+    program.write_text(moments(rows, row, element, correction))
     exact = x.astype(np.float64)
     mean, variance = exact.mean(1, keepdims=True), exact.var(1, keepdims=True, ddof=correction)
     normal = (exact - mean) / np.sqrt(variance + 1e-5)
@@ -269,7 +277,7 @@ def test_moments_of_long_rows(tmp_path, case, kind):
         )
         assert done.code == 0, done.err
         assert [entry["kind"] for entry in json.loads(stats.read_text())["plans"]] == [plan]
-        got = [np.load(out)[f"out{i}"].astype(np.float64) for i in range(3)]
+        got = [np.load(out)[f"out{i}"].astype(np.float64).reshape(rows, -1) for i in range(3)]
         assert all(np.isfinite(part).all() for part in got)
         assert (got[1] >= 0).all()
         errors[plan] = [
@@ -291,7 +299,7 @@ def test_infinities_of_long_rows(tmp_path):
     x[6, 7] = np.nan
     np.savez(tmp_path / "in.npz", in0=x)
     program, out = tmp_path / "moments.mlir", tmp_path / "out.npz"
-    program.write_text(moments(rows, columns, "f32", 0))
+    program.write_text(moments(rows, (columns,), "f32", 0))
     flags = ["--device", "mock4", "--plan-kind", "carried", "--check"]
     done = finish(tool("spyre-run"), program, "--inputs", tmp_path / "in.npz", "--outputs", out, *flags)
     assert done.code == 0, done.err

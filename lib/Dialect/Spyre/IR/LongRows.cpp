@@ -30,16 +30,12 @@ bool mlir::spyre::isLongReduction(DeviceOpInterface op, const ::spyre::Device &d
       !(isLinear || info.combiner == Combiner::Maximum || info.combiner == Combiner::Minimum))
     return false;
   int64_t all = 1, row = 1;
-  unsigned numReduced = 0;
   AffineMap written = op.getOutputMap();
   for (auto [dim, extent] : llvm::enumerate(op.getExtents())) {
     all *= extent;
-    if (written.isFunctionOfDim(dim) || extent == 1)
-      continue;
-    row = extent;
-    ++numReduced;
+    row *= written.isFunctionOfDim(dim) ? 1 : extent;
   }
-  if (numReduced != 1)
+  if (row == 1)
     return false;
   const int64_t bytes = getElementType(op.getInputs()[0]).getIntOrFloatBitWidth() / 8;
   return row * bytes * kRowsInLX > device.getUsableLXInBytes() ||

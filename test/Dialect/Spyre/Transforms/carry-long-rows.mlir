@@ -1,8 +1,11 @@
 // Reductions by themselves are done part by part where a row, or all that they read, is large for the device.
 // RUN: spyre-opt %s --spyre-carry-reductions -split-input-file | FileCheck %s
+// RUN: spyre-opt %s --spyre-carry-reductions --spyre-tile-time=prefer-carried -split-input-file | FileCheck %s --check-prefix=TILED
 
 !x = !spyre.buffer<8x4096xf32, #spyre.layout<[128, 8, 32], order [0, 1], IEEE_FP32>, hbm>
 !r = !spyre.buffer<8x1xf32, #spyre.layout<[1, 1, 8, 32], order [0, 1, -1], IEEE_FP32>, hbm>
+!z = !spyre.buffer<8x128x32xf32, #spyre.layout<[128, 1, 8, 32], order [0, 1, 2], IEEE_FP32>, hbm>
+!s = !spyre.buffer<8x1x1xf32, #spyre.layout<[1, 1, 8, 32], order [0, 1, 2], IEEE_FP32>, hbm>
 module attributes {spyre.device = "mock32"} {
 // A mean: its parts are scaled alike and added up.
 // CHECK-LABEL: func.func @mean
@@ -24,6 +27,19 @@ func.func @mean(%x: !x, %y: !x) {
 // CHECK-NEXT: spyre.identity (d0 = 8) ins(%[[ALL]][d0, 0]) outs(%arg1[d0, 0]) :
 func.func @largest(%x: !x, %y: !r) {
   spyre.max (d0 = 8, d1 = 4096) ins(%x[d0, d1]) outs(%y[d0, 0]) : !x -> !r
+  return
+}
+// Rows of two dims: a loop cuts one of them, of the other a part has all.
+// CHECK-LABEL: func.func @several
+// CHECK: spyre.max (d0 = 8, d1 = 128, d2 = 32) {{.*}} {spyre.carried = 0 : i64}
+// CHECK: spyre.maximum (d0 = 8) {{.*}} {spyre.carried = 0 : i64}
+// TILED-LABEL: func.func @several
+// TILED: scf.for
+// TILED: spyre.max (d0 = 8{{.*}}, d1 = {{[1-9][0-9]?}}, d2 = 32)
+// TILED-NEXT: spyre.maximum
+// TILED-NEXT: }
+func.func @several(%x: !z, %y: !s) {
+  spyre.max (d0 = 8, d1 = 128, d2 = 32) ins(%x[d0, d1, d2]) outs(%y[d0, 0, 0]) : !z -> !s
   return
 }
 }

@@ -17,8 +17,9 @@
 
 namespace mlir::spyre {
 
-/// True if \p op is a reduction along one dim whose parts a combiner can put together, and a row of
-/// it is large beside a scratchpad of \p device, or all that it reads is more than a core may span.
+/// True if \p op is a reduction whose parts a combiner can put together, and a row of it, of one
+/// dim or several, is large beside a scratchpad of \p device, or all that it reads is more than a
+/// core may span.
 bool isLongReduction(DeviceOpInterface op, const ::spyre::Device &device);
 
 } // namespace mlir::spyre
