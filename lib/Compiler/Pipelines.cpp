@@ -72,6 +72,8 @@ void buildL3Stage(OpPassManager &pm, const LowerOptions &options, bool hasBuffer
     if (options.carryReductions) {
       mlir::spyre::SpyreCarryReductionsOptions carry;
       carry.products = options.carryProducts;
+      carry.deviationsApart = options.deviationsApart;
+      carry.record = options.recordPlan;
       pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreCarryReductions(carry));
     }
     mlir::spyre::SpyreTileTimeOptions tiles;

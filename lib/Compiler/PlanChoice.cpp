@@ -115,6 +115,18 @@ static bool mayCarry(ModuleOp module) {
   return carriable.softmaxes || carriable.products || carriable.longRows;
 }
 
+/// True if \p module (L1) has sums of squared deviations of long rows.
+static bool hasDeviations(ModuleOp module) {
+  FailureOr<::spyre::Device> device = mlir::spyre::getDevice(module);
+  return succeeded(device) && module
+                                  .walk([&](mlir::spyre::DeviceOpInterface op) {
+                                    return mlir::spyre::isSumOfDeviations(op, *device)
+                                               ? WalkResult::interrupt()
+                                               : WalkResult::advance();
+                                  })
+                                  .wasInterrupted();
+}
+
 std::optional<ProgramForm> makeCarriedForm(ModuleOp program) {
   if (!mayCarry(program))
     return std::nullopt;
@@ -229,19 +241,30 @@ void PlanChoice::addTime(PlanKind kind, double ns) {
   times.ns.emplace_back(kind, ns);
 }
 
+static ProgramForm clone(ProgramForm &form) {
+  return {form.program->clone(), form.kind, form.isL1, form.searchesLayouts,
+          form.keepsDeviationsApart};
+}
+
 void PlanChoice::consider(ProgramForm form) {
-  // More time is not to give a worse plan, nor are divisions that are searched by themselves: tiles
-  // are made for what they are.
-  auto clone = [&] {
-    return ProgramForm{form.program->clone(), form.kind, form.isL1, form.searchesLayouts};
-  };
-  if (form.kind != PlanKind::Untiled && !mustBe) {
-    if (options.planSeconds > 0)
-      consider(clone(), 0, options.optLevel);
-    if (options.optLevel > 2)
-      consider(clone(), options.planSeconds, 2);
+  std::vector<ProgramForm> ways;
+  // Loops of their own take more traffic, but less of the scratchpads.
+  if (!mustBe && carries(form.kind) && hasDeviations(*form.program)) {
+    ways.push_back(clone(form));
+    ways.back().keepsDeviationsApart = true;
   }
-  consider(std::move(form), options.planSeconds, options.optLevel);
+  ways.insert(ways.begin(), std::move(form));
+  for (ProgramForm &way : ways) {
+    // More time is not to give a worse plan, nor are divisions that are searched by themselves:
+    // tiles are made for what they are.
+    if (way.kind != PlanKind::Untiled && !mustBe) {
+      if (options.planSeconds > 0)
+        consider(clone(way), 0, options.optLevel);
+      if (options.optLevel > 2)
+        consider(clone(way), options.planSeconds, 2);
+    }
+    consider(std::move(way), options.planSeconds, options.optLevel);
+  }
 }
 
 bool PlanChoice::isWorthPlanning(const ProgramForm &form) const {
@@ -278,6 +301,7 @@ void PlanChoice::consider(ProgramForm form, double planSeconds, unsigned optLeve
   tiling.carryReductions = carries(form.kind);
   tiling.carryProducts = form.kind == PlanKind::CarriedProducts;
   tiling.preferCarried = carries(wanted);
+  tiling.deviationsApart = form.keepsDeviationsApart;
   PassManager pm(module.getContext());
   if (form.kind == PlanKind::Carried) {
     pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreWidenRows());

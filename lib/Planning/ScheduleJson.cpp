@@ -206,9 +206,9 @@ ScheduledNest Reader::readNest(const json &value, const std::string &field) {
 
 Schedule Reader::readSchedule(const json &value, const std::string &field) {
   Schedule schedule;
-  if (!isObject(
-          value, field,
-          {"kind", "layouts", "names", "divisions", "nests", "lost", "values", "us", "bound_us"}))
+  if (!isObject(value, field,
+                {"kind", "layouts", "deviations", "names", "divisions", "nests", "lost", "values",
+                 "us", "bound_us"}))
     return schedule;
   schedule.kind = readString(value, "kind", field).value_or("");
   if (const auto kind = parseName<PlanKind>(schedule.kind);
@@ -218,6 +218,10 @@ Schedule Reader::readSchedule(const json &value, const std::string &field) {
   if (layouts != "usual" && layouts != "searched")
     fail(field + ".layouts", "known layouts are usual and searched");
   schedule.searchesLayouts = layouts == "searched";
+  const std::string deviations = readString(value, "deviations", field).value_or("together");
+  if (deviations != "together" && deviations != "apart")
+    fail(field + ".deviations", "they are carried together or apart");
+  schedule.keepsDeviationsApart = deviations == "apart";
   names.clear();
   if (value.contains("names") && isObject(value["names"], field + ".names", {}))
     for (const auto &[argument, ignored] : value["names"].items())
@@ -395,6 +399,8 @@ std::string writeSchedules(const Schedules &schedules) {
     }
     if (schedule.searchesLayouts)
       object["layouts"] = "searched";
+    if (schedule.keepsDeviationsApart)
+      object["deviations"] = "apart";
     if (!schedule.names.empty())
       object["names"] = schedule.names;
     if (!schedule.divisions.empty()) {

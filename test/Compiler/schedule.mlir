@@ -32,7 +32,7 @@
 // RUN: echo '{"version": 2, "functions": {"main": {"nest": [], "divisions": [{"operation": -1, "splits": [0]}], "nests": [{"first": 3, "last": 1, "loops": [{"dim": "row", "tiles": 2}]}]}}}' > %t.wrong.json
 // RUN: not spyre-compile %s -O2 -o %t.out --plan=%t.wrong.json 2>&1 | FileCheck %s --check-prefix=WRONG
 // WRONG-DAG: schedule.version: this compiler reads version 1
-// WRONG-DAG: main.nest: unknown field; known are bound_us divisions kind layouts lost names nests us values
+// WRONG-DAG: main.nest: unknown field; known are bound_us deviations divisions kind layouts lost names nests us values
 // WRONG-DAG: main.divisions[0].operation: a whole number from 0 on is wanted
 // WRONG-DAG: main.divisions[0].splits[0]: a whole number from 1 on is wanted
 // WRONG-DAG: main.nests[0].last: comes before first

@@ -308,3 +308,30 @@ def test_infinities_of_long_rows(tmp_path):
         mean = x.astype(np.float64).mean(1, keepdims=True)
     np.testing.assert_allclose(got["out0"], mean, atol=2**-18)
     assert (np.isnan(got["out1"]) == ~np.isfinite(mean)).all()
+
+
+@pytest.mark.parametrize("way", ["together", "apart"])
+def test_plans_of_moments_say_how_they_carry(tmp_path, way):
+    """A long row's sum and its squared deviations in one loop take less; a schedule may ask for two."""
+    program, plan, stats = (tmp_path / name for name in ("moments.mlir", "plan.json", "stats.json"))
+    program.write_text(moments(8, (20480,), "f32", 0))
+    flags = ["-o", tmp_path / "program", "--device", "mock4", f"--stats={stats}"]
+
+    def modelled(*more):
+        done = finish(tool("spyre-compile"), program, *flags, *more)
+        assert done.code == 0, done.err
+        return json.loads(stats.read_text())["modelled_us"]
+
+    best = modelled(f"--save-plan={plan}")
+    schedule = json.loads(plan.read_text())
+    (only,) = schedule["functions"].values()
+    assert (only["kind"], only.get("deviations", "together")) == ("carried", "together")
+    if way == "together":
+        assert modelled(f"--plan={plan}") == best
+        return
+    plan.write_text(json.dumps({"version": 1, "functions": {"main": {"kind": "carried", "deviations": "apart"}}}))
+    again = tmp_path / "again.json"
+    apart = modelled(f"--plan={plan}", f"--save-plan={again}")
+    assert apart > best
+    assert json.loads(again.read_text())["functions"]["main"]["deviations"] == "apart"
+    assert modelled(f"--plan={again}") == apart

@@ -48,6 +48,7 @@ CASES = [
     ("models/attention_sdpa.torch", ["-O3", "--plan-kind=carried"]),
     ("plans/decoder_512", ["-O3", "--plan-kind=carried"]),
     ("models/conv2d_small", ["--device=mock4"]),
+    ("models/layernorm_512x1024", ["--device=mock4", "--plan-kind=carried"]),
 ]
 
 

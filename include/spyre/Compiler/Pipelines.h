@@ -51,6 +51,10 @@ struct LowerOptions : public mlir::PassPipelineOptions<LowerOptions> {
   Option<bool> recordAddresses{*this, "record-addresses",
                                llvm::cl::desc("With record-plan: addresses in LX, too"),
                                llvm::cl::init(false)};
+  Option<bool> deviationsApart{
+      *this, "deviations-apart",
+      llvm::cl::desc("With carry-reductions: sums of squared deviations by themselves"),
+      llvm::cl::init(false)};
   Option<bool> preferCarried{*this, "prefer-carried",
                              llvm::cl::desc("With carry-reductions: whatever it takes"),
                              llvm::cl::init(false)};

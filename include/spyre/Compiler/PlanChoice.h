@@ -35,6 +35,8 @@ struct ProgramForm {
   PlanKind kind = PlanKind::Tiled;
   bool isL1 = false;            ///< it has no layouts yet; else it is L2
   bool searchesLayouts = false; ///< layouts of several values are chosen together
+  /// Sums of squared deviations are carried by themselves (planning::Schedule).
+  bool keepsDeviationsApart = false;
 };
 
 /// \p program (L1) to be planned with softmaxes in f32 whose rows are scaled after contractions,

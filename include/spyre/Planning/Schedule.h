@@ -83,6 +83,8 @@ struct Schedule {
   std::string kind; ///< of plan: untiled, tiled or carried; empty: any
   /// In the layouts that a search found, which is another form of the program.
   bool searchesLayouts = false;
+  /// Sums of squared deviations of long rows are carried by themselves, not with the row's sum.
+  bool keepsDeviationsApart = false;
   /// Names of the dims of arguments, by the argument's name.
   std::map<std::string, std::vector<std::string>> names;
   std::vector<ScheduledDivision> divisions;

@@ -35,6 +35,7 @@ TEST(ScheduleTest, IsReadAsItWasWritten) {
   Schedule schedule;
   schedule.kind = "carried";
   schedule.searchesLayouts = true;
+  schedule.keepsDeviationsApart = true;
   schedule.names["in0"] = {"rows", "columns"};
   schedule.divisions.push_back({3, "mul", {4, 8, 1}});
   schedule.divisions.push_back({5, "", {}, {{"rows", 4}, {"1", 8}}});
@@ -61,6 +62,8 @@ TEST(ScheduleTest, IsReadAsItWasWritten) {
   ASSERT_TRUE(std::holds_alternative<Schedules>(read)) << getMistakes(text).front();
   EXPECT_EQ(writeSchedules(std::get<Schedules>(read)), text);
   const Schedule &same = std::get<Schedules>(read).at("f");
+  EXPECT_TRUE(same.keepsDeviationsApart);
+  EXPECT_FALSE(std::get<Schedules>(read).at("g").keepsDeviationsApart);
   ASSERT_EQ(same.nests->size(), 3u);
   EXPECT_EQ((*same.nests)[2].scope, "layers.0");
   EXPECT_EQ(same.divisions[1].byDim, schedule.divisions[1].byDim);
@@ -98,6 +101,8 @@ TEST(ScheduleTest, MistakesHaveTheirFields) {
       (std::vector<std::string>{"f.nests[0].alone: is for one operation without loops and cores"}));
   EXPECT_EQ(getMistakes(makeFile(R"("kind": "untiled", "nests": [{"first": 0, "last": 3}])")),
             (std::vector<std::string>{"f.nests: a plan of kind untiled has none"}));
+  EXPECT_EQ(getMistakes(makeFile(R"("kind": "carried", "deviations": "beside")")),
+            (std::vector<std::string>{"f.deviations: they are carried together or apart"}));
 }
 
 TEST(ScheduleTest, AScopeSaysWhichOperations) {

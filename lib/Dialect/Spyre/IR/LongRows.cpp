@@ -41,3 +41,14 @@ bool mlir::spyre::isLongReduction(DeviceOpInterface op, const ::spyre::Device &d
   return row * bytes * kRowsInLX > device.getUsableLXInBytes() ||
          all * bytes > device.getSpanLimitInBytes();
 }
+
+bool mlir::spyre::isSumOfDeviations(DeviceOpInterface op, const ::spyre::Device &device) {
+  if (op.getInfo().combiner != Combiner::Add || !isLongReduction(op, device))
+    return false;
+  auto square = op.getInputs()[0].getDefiningOp<DeviceOpInterface>();
+  if (!square || square.getInfo().shiftLaw != ::spyre::ShiftLaw::AddOther ||
+      square.getInputs()[0] != square.getInputs()[1])
+    return false;
+  auto difference = square.getInputs()[0].getDefiningOp<DeviceOpInterface>();
+  return difference && difference.getInfo().secondShiftLaw == ::spyre::ShiftLaw::ShiftBack;
+}

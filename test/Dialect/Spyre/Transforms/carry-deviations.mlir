@@ -1,6 +1,7 @@
 // Squared deviations of long rows are summed up together with the rows, about the mean of the parts so far.
 // RUN: spyre-opt %s --spyre-carry-reductions -split-input-file | FileCheck %s
 // RUN: spyre-opt %s --spyre-carry-reductions --spyre-tile-time=prefer-carried -split-input-file | FileCheck %s --check-prefix=TILED
+// RUN: spyre-opt %s --spyre-carry-reductions="deviations-apart record" -split-input-file | FileCheck %s --check-prefix=APART
 
 !x = !spyre.buffer<8x4096xf32, #spyre.layout<[128, 8, 32], order [0, 1], IEEE_FP32>, hbm>
 !r = !spyre.buffer<8x1xf32, #spyre.layout<[1, 1, 8, 32], order [0, 1, -1], IEEE_FP32>, hbm>
@@ -55,6 +56,12 @@ module attributes {spyre.device = "mock32"} {
 // CHECK: spyre.sub (d0 = 8) ins(%[[Q]][d0, 0], %[[LASTLESS]][d0, 0]) outs(%[[S:.*]][d0, 0]) :
 // CHECK: spyre.maximum (d0 = 8) ins(%[[S]][d0, 0], %[[ZERO]][]) outs(%arg1[d0, 0]) :
 // CHECK-NEXT: return
+// Each by itself, if that is wanted.
+// APART-LABEL: func.func @variance
+// APART-SAME: spyre.chosen_schedule = {deviations = "apart"}
+// APART-NOT: spyre.where3
+// APART: spyre.sum {{.*}} {spyre.carried = 0 : i64}
+// APART: spyre.sum {{.*}} {spyre.carried = 1 : i64}
 func.func @variance(%x: !x, %y: !r, %n: !n) {
   %s = spyre.alloc : !r
   spyre.sum (d0 = 8, d1 = 4096) ins(%x[d0, d1]) outs(%s[d0, 0]) : !x -> !r

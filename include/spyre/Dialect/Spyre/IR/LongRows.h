@@ -22,6 +22,10 @@ namespace mlir::spyre {
 /// core may span.
 bool isLongReduction(DeviceOpInterface op, const ::spyre::Device &device);
 
+/// True if \p op (L1) is a long sum of squares of differences: those of a row from its mean are
+/// carried with the row's sum, or by themselves.
+bool isSumOfDeviations(DeviceOpInterface op, const ::spyre::Device &device);
+
 } // namespace mlir::spyre
 
 #endif // SPYRE_DIALECT_SPYRE_IR_LONGROWS_H

@@ -28,6 +28,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PartCarrier.h"
+#include "ScheduleAttr.h"
 
 #include "spyre/Dialect/Spyre/IR/DeviceOpSpec.h"
 #include "spyre/Dialect/Spyre/IR/LongRows.h"
@@ -117,8 +118,18 @@ struct CarryReductionsPass : mlir::spyre::impl::SpyreCarryReductionsBase<CarryRe
     auto isLong = [&](DeviceOpInterface op) { return isLongReduction(op, *device); };
     for (DeviceOpInterface op : collect(isMatmul))
       number += carryProduct(func, op, *device, number);
-    for (DeviceOpInterface op : collect(isLong))
-      number += carryDeviations(func, op, *device, number);
+    FailureOr<::spyre::planning::Schedule> schedule = getSchedule(func);
+    if (failed(schedule))
+      return signalPassFailure();
+    const bool keepsApart = deviationsApart || schedule->keepsDeviationsApart;
+    if (!keepsApart)
+      for (DeviceOpInterface op : collect(isLong))
+        number += carryDeviations(func, op, *device, number);
+    if (record && keepsApart) {
+      ::spyre::planning::Schedule chosen = getChosenSchedule(func);
+      chosen.keepsDeviationsApart = true;
+      setChosenSchedule(func, chosen);
+    }
     for (DeviceOpInterface op : collect(isLong))
       number += carryLongRow(func, op, number);
   }

@@ -74,8 +74,8 @@ def SpyreCarryReductions : Pass<"spyre-carry-reductions", "::mlir::func::FuncOp"
     carried). A sum of squared differences of a long
     row from a number that is computed from the row's own sum is carried with that sum, about the
     mean of the parts so far, and mended where that changes; a constant that stands for the elements
-    of the row carries `spyre.shared_out`, the number of the operand, and is less for each part. The
-    operations that a loop over parts of the row does again carry `spyre.carried`, the number of
+    of the row carries `spyre.shared_out`, the number of the operand, and is less for each part;
+    where a schedule or `deviations-apart` says so, both are carried by themselves. The operations that a loop over parts of the row does again carry `spyre.carried`, the number of
     their group, for `spyre-tile-time`. As it stands the program computes the same as before.
 
     ```mlir
@@ -110,7 +110,10 @@ def SpyreCarryReductions : Pass<"spyre-carry-reductions", "::mlir::func::FuncOp"
     ```
   }];
   let options = [
-    Option<"products", "products", "bool", "false", "Products alone; softmaxes stay what they are">];
+    Option<"products", "products", "bool", "false", "Products alone; softmaxes stay what they are">,
+    Option<"deviationsApart", "deviations-apart", "bool", "false",
+           "Carry sums of squared deviations by themselves">,
+    Option<"record", "record", "bool", "false", "Record that in `spyre.chosen_schedule`">];
 }
 
 def SpyreTileTime : Pass<"spyre-tile-time", "::mlir::func::FuncOp"> {
