@@ -102,6 +102,21 @@ func.func @norm(%x: !x, %y: !x) {
   spyre.mul (d0 = 8, d1 = 4096) ins(%t[d0, d1], %v[d0, 0]) outs(%y[d0, d1]) : !x, !r -> !x
   return
 }
+// Deviations that are a result of the program are written, too.
+// CHECK-LABEL: func.func @results
+// CHECK: spyre.where3
+// CHECK: spyre.maximum (d0 = 8) ins({{.*}}) outs(%arg2[d0, 0]) :
+// CHECK-NEXT: spyre.sub (d0 = 8, d1 = 4096) ins(%arg0[d0, d1], %{{.*}}[d0, 0]) outs(%arg1[d0, d1]) :
+// CHECK-NEXT: return
+func.func @results(%x: !x, %t: !x, %y: !r) {
+  %m = spyre.alloc : !r
+  spyre.sum (d0 = 8, d1 = 4096) ins(%x[d0, d1]) outs(%m[d0, 0]) : !x -> !r
+  spyre.sub (d0 = 8, d1 = 4096) ins(%x[d0, d1], %m[d0, 0]) outs(%t[d0, d1]) : !x, !r -> !x
+  %q = spyre.alloc : !x
+  spyre.mul (d0 = 8, d1 = 4096) ins(%t[d0, d1], %t[d0, d1]) outs(%q[d0, d1]) : !x, !x -> !x
+  spyre.sum (d0 = 8, d1 = 4096) ins(%q[d0, d1]) outs(%y[d0, 0]) : !x -> !r
+  return
+}
 // Of another value's mean: the sums are carried by themselves, in two groups.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: spyre.where3

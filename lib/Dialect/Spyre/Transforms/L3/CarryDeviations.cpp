@@ -294,14 +294,13 @@ bool DeviationCarrier::run() {
     for (Operation *user : op.getDestination().getUsers())
       if (user != op && (!first || user->isBeforeInBlock(first)))
         first = user;
+    auto alloc = op.getDestination().getDefiningOp<AllocOp>();
     if (first) {
       op->moveBefore(first);
-      continue;
-    }
-    auto alloc = op.getDestination().getDefiningOp<AllocOp>();
-    op->erase();
-    if (alloc)
+    } else if (alloc) { // else it is the program's result
+      op->erase();
       alloc.erase();
+    }
   }
   return true;
 }

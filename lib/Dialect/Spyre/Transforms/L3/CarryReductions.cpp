@@ -20,7 +20,7 @@
 //
 // Products of products and reductions of long rows by themselves are the simple case
 // (CarryProducts.cpp, CarryLongRows.cpp): their parts are combined, and nothing has to be mended.
-// Squared deviations of long rows are mended once, at the end (CarryDeviations.cpp).
+// Squared deviations of long rows are mended as the mean of the parts moves (CarryDeviations.cpp).
 //
 // The operations that are done again for each part are marked with the number of their group
 // (spyre.carried); as they stand they compute the same from one part, all of the row.
