@@ -474,14 +474,21 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit, doubl
           (operand.isWrite || described.division->kind != OperationKind::Pointwise))
         return kIllegal;
   }
+  // Others find what stays as a whole where they count it.
+  nest.isReversed =
+      std::any_of(kept.begin(), kept.end(),
+                  [](const Kept &entry) { return entry.tile.isGathered; }) &&
+      std::none_of(kept.begin(), kept.end(),
+                   [&](const Kept &entry) {
+                     return facts.firstUse[entry.tile.value] < first && !entry.tile.isLoaded;
+                   }) &&
+      std::none_of(kept.begin(), kept.end(), [&](const Kept &entry) {
+        return facts.lastUse[entry.tile.value] > last && !entry.tile.isLoaded &&
+               !entry.tile.isStored;
+      });
   for (Kept &entry : kept) {
-    if (entry.tile.isGathered) {
-      double part = entry.bytes;
-      for (size_t i = 0; i < nest.shares.size(); ++i)
-        part /= entry.tile.copied >> i & 1 ? double(nest.shares[i]) : 1;
-      ns += facts.getGatherInNs(nest.shares, entry.tile.copied, part) *
-            double(nest.getNumRuns(entry.tile.depth));
-    }
+    if (entry.tile.isGathered)
+      ns += getGatherInNs(nest, entry) * double(nest.getNumRuns(entry.tile.depth));
     if (entry.tile.isLoaded || entry.tile.isStored) {
       double bytes = double(facts.problem.values[entry.tile.value].sizeInBytes);
       for (unsigned i = 0; i < entry.tile.depth; ++i)
@@ -529,6 +536,20 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit, doubl
         ns += facts.getTrafficInNs(getBytesOfRuns({number, i}, nest));
   }
   return ns;
+}
+
+double Run::getGatherInNs(const Nest &nest, const Kept &entry) const {
+  double part = entry.bytes;
+  std::vector<int64_t> slices = nest.shares;
+  unsigned gathered = 0;
+  for (size_t i = 0; i < slices.size(); ++i)
+    if (entry.tile.copied >> i & 1) {
+      part /= double(slices[i]);
+      gathered |= 1u << (nest.isReversed ? slices.size() - 1 - i : i);
+    }
+  if (nest.isReversed)
+    std::reverse(slices.begin(), slices.end());
+  return facts.getGatherInNs(slices, gathered, part);
 }
 
 double Run::getLeastInNs() const {

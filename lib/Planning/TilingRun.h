@@ -423,6 +423,8 @@ private:
     double bytes;            ///< in the scratchpad of a core
     double savedInBytes = 0; ///< of traffic
   };
+  /// What it takes to make \p entry, a gathered tile of \p nest, once.
+  double getGatherInNs(const Nest &nest, const Kept &entry) const;
   /// The tile of \p entry, which \p sharing says is gathered, as its readers have it.
   Kept gather(const Candidate &candidate, const Nest &nest, const Kept &entry, unsigned gathered,
               const std::vector<unsigned> &positions) const;

@@ -168,6 +168,9 @@ struct Nest {
   /// Slices that cores share the tiles in, along one class each, in the order in which cores are
   /// counted.
   std::vector<int64_t> shares;
+  /// Cores are counted the other way round, along the last share first: those that gather what
+  /// they have along it are neighbours on the ring then.
+  bool isReversed = false;
   std::vector<NestOp> ops;
   std::vector<NestTile> tiles;
   /// Values that stay in LX as a whole, as they do untiled, also for operations beyond the nest.

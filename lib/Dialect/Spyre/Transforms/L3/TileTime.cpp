@@ -76,6 +76,8 @@ private:
   /// \p getTile knows.
   void buildTile(DeviceOpInterface op, const planning::NestOp &placed, const planning::Nest &nest,
                  ValueRange loops, GetTile getTile);
+  /// An operation of \p nest, whose cores are counted as the nest says.
+  void buildOp(Location loc, const planning::Nest &nest, const DeviceOpSpec &spec);
   /// Gathers in \p tile, as \p which says, what cores have in \p source, over the ring.
   void buildGather(Location loc, const planning::Nest &nest, const planning::NestTile &which,
                    Value source, Value tile, ValueRange loops);
@@ -292,6 +294,20 @@ static AffineMap chooseCopy(AffineMap map, ArrayRef<AffineExpr> slices, unsigned
   return AffineMap::get(map.getNumDims(), map.getNumSymbols(), results, map.getContext());
 }
 
+void TimeTiler::buildOp(Location loc, const planning::Nest &nest, const DeviceOpSpec &spec) {
+  if (!nest.isReversed) {
+    buildDeviceOp(builder, loc, spec);
+    return;
+  }
+  // Cores are counted in the order of the dims.
+  const size_t numDims = spec.extents.size();
+  SmallVector<AffineExpr> dims;
+  for (size_t d = 0; d < numDims; ++d)
+    dims.push_back(getAffineDimExpr(numDims - 1 - d, func.getContext()));
+  SmallVector<int64_t> extents(llvm::reverse(spec.extents));
+  buildDeviceOp(builder, loc, spec.substitute(dims, extents));
+}
+
 void TimeTiler::buildCopy(Location loc, const planning::Nest &nest, const planning::NestTile &which,
                           Value tile, bool isLoad, ValueRange loops) {
   const std::vector<int64_t> shape = getTileShape(nest, which, problem.values[which.value].shape);
@@ -311,7 +327,7 @@ void TimeTiler::buildCopy(Location loc, const planning::Nest &nest, const planni
     SmallVector<AffineExpr> slices = splitShares(spec, nest, which.shareDims, which.copied);
     spec.maps.back() = chooseCopy(spec.maps.back(), slices, which.copied);
   }
-  buildDeviceOp(builder, loc, spec);
+  buildOp(loc, nest, spec);
 }
 
 void TimeTiler::buildGather(Location loc, const planning::Nest &nest,
@@ -325,7 +341,7 @@ void TimeTiler::buildGather(Location loc, const planning::Nest &nest,
   spec = spec.withOutput(tile, Type());
   SmallVector<AffineExpr> slices = splitShares(spec, nest, which.shareDims, which.copied);
   spec.maps.back() = chooseCopy(spec.maps.back(), slices, which.copied);
-  buildDeviceOp(builder, loc, spec);
+  buildOp(loc, nest, spec);
 }
 
 void TimeTiler::build(const planning::Nest &nest) {
@@ -468,7 +484,10 @@ void TimeTiler::buildTile(DeviceOpInterface op, const planning::NestOp &placed,
       if (tile.first)
         map = chooseCopy(map, slices, tile.first->copied);
   }
-  buildDeviceOp(builder, op->getLoc(), spec);
+  if (placed.isApart)
+    buildDeviceOp(builder, op->getLoc(), spec);
+  else
+    buildOp(op->getLoc(), nest, spec);
   for (const planning::NestTile &tile : nest.tiles)
     if (tile.isStored && values[tile.value] == op.getDestination())
       buildCopy(op->getLoc(), nest, tile, spec.output, /*isLoad=*/false, loops);
