@@ -62,7 +62,7 @@ void buildL3Stage(OpPassManager &pm, const LowerOptions &options, bool hasBuffer
   division.cores = options.cores != 0 ? options.cores : options.optLevel == 0 ? 1 : 0;
   division.search = options.optLevel >= 2;
   division.exhaustive = options.optLevel >= 3;
-  division.leaveUndivided = options.tileTime;
+  division.leaveUndivided = true;
   division.record = options.recordPlan;
   division.recordAddresses = options.recordAddresses;
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreDivideWork(division));
@@ -83,6 +83,9 @@ void buildL3Stage(OpPassManager &pm, const LowerOptions &options, bool hasBuffer
     tiles.record = options.recordPlan;
     tiles.seconds = options.planSeconds;
     pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreTileTime(tiles));
+  }
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreSplitFar());
+  if (options.tileTime) {
     // What tiles leave open.
     division.leaveUndivided = false;
     division.resume = true;

@@ -169,6 +169,15 @@ void setMatmulRoles(DivisionProblem &problem) {
   }
 }
 
+DivisionProblem withExtents(DivisionProblem problem, const std::vector<int64_t> &extents) {
+  for (size_t dim = 0; dim < extents.size(); ++dim) {
+    problem.dims[dim].extent = extents[dim];
+    for (DivisionOperand &operand : problem.operands)
+      operand.deviceCoordinates.extents[dim] = extents[dim];
+  }
+  return problem;
+}
+
 bool wantsKFast(const DivisionProblem &problem, const Splits &splits) {
   return problem.kind == OperationKind::Matmul && splits.size() >= 3 && splits.back() > 1;
 }

@@ -120,6 +120,9 @@ void setElementsPerStick(DivisionProblem &problem);
 /// output, from which operands a dim occurs in and whether it is reduced.
 void setMatmulRoles(DivisionProblem &problem);
 
+/// A part of \p problem, or a tile: \p extents of its dims, at any place of whole sticks.
+DivisionProblem withExtents(DivisionProblem problem, const std::vector<int64_t> &extents);
+
 //===----------------------------------------------------------------------===//
 // Check, solve, verify
 //===----------------------------------------------------------------------===//

@@ -21,13 +21,17 @@ using ::spyre::Combiner;
 /// times.
 static constexpr int64_t kRowsInLX = 4;
 
-bool mlir::spyre::isLongReduction(DeviceOpInterface op, const ::spyre::Device &device) {
+bool mlir::spyre::combinesParts(DeviceOpInterface op) {
   const ::spyre::OpFuncInfo &info = op.getInfo();
   const bool isLinear =
       info.combiner == Combiner::Add &&
       (info.scaleLaw == ::spyre::ScaleLaw::First || info.scaleLaw == ::spyre::ScaleLaw::Each);
-  if (info.category != ::spyre::OpCategory::Reduction ||
-      !(isLinear || info.combiner == Combiner::Maximum || info.combiner == Combiner::Minimum))
+  return info.category == ::spyre::OpCategory::Reduction &&
+         (isLinear || info.combiner == Combiner::Maximum || info.combiner == Combiner::Minimum);
+}
+
+bool mlir::spyre::isLongReduction(DeviceOpInterface op, const ::spyre::Device &device) {
+  if (!combinesParts(op))
     return false;
   int64_t all = 1, row = 1;
   AffineMap written = op.getOutputMap();

@@ -17,6 +17,10 @@
 
 namespace mlir::spyre {
 
+/// True if \p op is a reduction whose results over parts of what it reduces a combiner can put
+/// together.
+bool combinesParts(DeviceOpInterface op);
+
 /// True if \p op is a reduction whose parts a combiner can put together, and a row of it, of one
 /// dim or several, is large beside a scratchpad of \p device, or all that it reads is more than a
 /// core may span.

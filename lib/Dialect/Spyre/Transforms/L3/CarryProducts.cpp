@@ -19,6 +19,7 @@
 #include "spyre/Dialect/Spyre/Transforms/L3/PlanningModel.h"
 #include "spyre/Layout/TensorLayout.h"
 #include "spyre/OpFunc/OpFuncTable.h"
+#include "spyre/Planning/FarParts.h"
 
 using namespace mlir;
 using namespace mlir::spyre;
@@ -97,28 +98,14 @@ static BufferType getWideType(Value buffer) {
 
 /// True if a core would reach too far for a factor of \p product along \p reduced, however little
 /// it has of the other dims.
-static bool isBeyondReach(DeviceOpInterface product, unsigned reduced,
-                          const ::spyre::Device &device) {
+static bool isBeyondReach(DeviceOpInterface product, unsigned reduced) {
   PlanningModel model(product);
   const PlannedOp &planned = model.describe(product);
-  if (!planned.error.empty())
-    return false;
-  ::spyre::planning::DivisionProblem problem = planned.problem;
-  for (auto [d, dim] : llvm::enumerate(problem.dims))
-    if (d != reduced)
-      dim.extent = std::min(dim.extent, dim.elementsPerStick);
-  for (::spyre::planning::DivisionOperand &operand : problem.operands)
-    for (auto [d, dim] : llvm::enumerate(problem.dims))
-      operand.deviceCoordinates.extents[d] = dim.extent;
-  const ::spyre::planning::Splits whole(problem.dims.size(), 1);
-  return llvm::any_of(problem.operands, [&](const ::spyre::planning::DivisionOperand &operand) {
-    return !operand.isOutput && ::spyre::planning::getSpanInBytes(problem, operand, whole) >
-                                    device.getSpanLimitInBytes();
-  });
+  return planned.error.empty() &&
+         !::spyre::planning::isWithinReach(planned.problem, reduced, product.getExtents()[reduced]);
 }
 
-bool mlir::spyre::carryProduct(func::FuncOp func, DeviceOpInterface product,
-                               const ::spyre::Device &device, int64_t number) {
+bool mlir::spyre::carryProduct(func::FuncOp func, DeviceOpInterface product, int64_t number) {
   Value result = product.getDestination();
   if (product->hasAttr(kCarriedAttr) || !getElementType(result).isF16() ||
       getOnlyWriter(result) != product)
@@ -130,7 +117,7 @@ bool mlir::spyre::carryProduct(func::FuncOp func, DeviceOpInterface product,
   bool isChained = false;
   for (auto [r, expr] : llvm::enumerate(product.getInputMap(0).getResults()))
     isChained |= getPlainDim(expr) == reduced.front() && isMadeByProduct(product.getInputs()[0], r);
-  if (!isChained && !isBeyondReach(product, reduced.front(), device))
+  if (!isChained && !isBeyondReach(product, reduced.front()))
     return false;
 
   SmallVector<AffineExpr> dims;

@@ -117,7 +117,7 @@ struct CarryReductionsPass : mlir::spyre::impl::SpyreCarryReductionsBase<CarryRe
     };
     auto isLong = [&](DeviceOpInterface op) { return isLongReduction(op, *device); };
     for (DeviceOpInterface op : collect(isMatmul))
-      number += carryProduct(func, op, *device, number);
+      number += carryProduct(func, op, number);
     FailureOr<::spyre::planning::Schedule> schedule = getSchedule(func);
     if (failed(schedule))
       return signalPassFailure();

@@ -21,6 +21,13 @@ using ::spyre::Combiner;
 using ::spyre::OpFunc;
 namespace layout = ::spyre::layout;
 
+OpFunc mlir::spyre::getCombiningFunc(Combiner combiner) {
+  assert(combiner != Combiner::None && "no reduction");
+  return combiner == Combiner::Add       ? OpFunc::Add
+         : combiner == Combiner::Maximum ? OpFunc::Maximum
+                                         : OpFunc::Minimum;
+}
+
 Value mlir::spyre::getNumber(func::FuncOp func, double value, Type element, Location loc) {
   Builder builder(func);
   FloatAttr number = builder.getF64FloatAttr(value);
@@ -92,9 +99,6 @@ void PartCarrier::combine(const Space &space, Location loc, const ::spyre::OpFun
 
 void PartCarrier::update(const Space &space, Location loc, const ::spyre::OpFuncInfo &reduction,
                          Value whole, Value part) {
-  assert(reduction.combiner != Combiner::None && "no reduction");
-  const OpFunc opFunc = reduction.combiner == Combiner::Add       ? OpFunc::Add
-                        : reduction.combiner == Combiner::Maximum ? OpFunc::Maximum
-                                                                  : OpFunc::Minimum;
-  mark(buildOn(space, loc, opFunc, {whole, part}, {AffineMap(), AffineMap()}, whole));
+  mark(buildOn(space, loc, getCombiningFunc(reduction.combiner), {whole, part},
+               {AffineMap(), AffineMap()}, whole));
 }

@@ -22,6 +22,9 @@
 
 namespace mlir::spyre {
 
+/// The operation that puts the results of two parts together.
+::spyre::OpFunc getCombiningFunc(::spyre::Combiner combiner);
+
 /// The argument of \p func that is the number \p value, of type \p element; made if there is none.
 Value getNumber(func::FuncOp func, double value, Type element, Location loc);
 
@@ -33,10 +36,14 @@ class PartCarrier {
 public:
   using Space = CarriedRows::Space;
 
-  /// \p number: of the group.
-  PartCarrier(func::FuncOp func, int64_t number) : builder(func), func(func), number(number) {}
+  /// \p number: of the group; nothing: who builds it builds the loop, too.
+  PartCarrier(func::FuncOp func, std::optional<int64_t> number)
+      : builder(func), func(func), number(number) {}
 
-  void mark(DeviceOpInterface op) { op->setAttr(kCarriedAttr, builder.getI64IntegerAttr(number)); }
+  void mark(DeviceOpInterface op) {
+    if (number)
+      op->setAttr(kCarriedAttr, builder.getI64IntegerAttr(*number));
+  }
   Value alloc(BufferType type, Location loc) {
     return AllocOp::create(builder, loc, type, PlacementAttr(), DistributionAttr());
   }
@@ -69,14 +76,13 @@ public:
 
 private:
   func::FuncOp func;
-  int64_t number;
+  std::optional<int64_t> number;
 };
 
 /// Makes \p product one that adds up parts, of group \p number; false, and nothing is changed, if
 /// its first factor is no product's, element by element, and its contracted dim no longer than a
-/// core of \p device reaches.
-bool carryProduct(func::FuncOp func, DeviceOpInterface product, const ::spyre::Device &device,
-                  int64_t number);
+/// core reaches.
+bool carryProduct(func::FuncOp func, DeviceOpInterface product, int64_t number);
 
 /// Makes \p op, a long reduction, one that is done part by part, of group \p number; false, and
 /// nothing is changed, if somebody has done so, or others write its result.

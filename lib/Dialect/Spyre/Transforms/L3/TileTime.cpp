@@ -13,6 +13,7 @@
 #include "ObeySchedule.h"
 #include "PartCarrier.h"
 #include "ScheduleAttr.h"
+#include "TileMaps.h"
 
 #include "spyre/Dialect/Spyre/IR/DeviceOpSpec.h"
 #include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
@@ -222,20 +223,6 @@ BufferType TimeTiler::getTileType(const planning::Nest &nest, const planning::Ne
                          LayoutAttr::get(type.getContext(), memory), MemorySpace::HBM);
 }
 
-/// \p map of a tile in \p starts.size() loops: each dim of \p starts, with the extent of its
-/// tiles, begins at the tile of the loop's iteration.
-static AffineMap moveWith(AffineMap map,
-                          ArrayRef<std::optional<std::pair<unsigned, int64_t>>> starts) {
-  MLIRContext *context = map.getContext();
-  SmallVector<AffineExpr> dims;
-  for (unsigned d = 0; d < map.getNumDims(); ++d)
-    dims.push_back(getAffineDimExpr(d, context));
-  for (auto [loop, start] : llvm::enumerate(starts))
-    if (start)
-      dims[start->first] = dims[start->first] + getAffineSymbolExpr(loop, context) * start->second;
-  return map.replaceDimsAndSymbols(dims, {}, map.getNumDims(), starts.size());
-}
-
 /// \p map as one of an operation in \p numLoops loops that it does not depend on.
 static AffineMap stay(AffineMap map, unsigned numLoops) {
   return AffineMap::get(map.getNumDims(), numLoops, map.getResults(), map.getContext());
@@ -312,9 +299,9 @@ void TimeTiler::buildCopy(Location loc, const planning::Nest &nest, const planni
                           Value tile, bool isLoad, ValueRange loops) {
   const std::vector<int64_t> shape = getTileShape(nest, which, problem.values[which.value].shape);
   AffineMap here = builder.getMultiDimIdentityMap(shape.size());
-  SmallVector<std::optional<std::pair<unsigned, int64_t>>> starts;
+  SmallVector<TileStart> starts;
   for (std::optional<unsigned> dim : which.dims)
-    starts.push_back(dim ? std::optional(std::pair(*dim, shape[*dim])) : std::nullopt);
+    starts.push_back(dim ? TileStart({*dim, shape[*dim]}) : std::nullopt);
   AffineMap there = moveWith(here, starts);
   here = stay(here, loops.size());
   Value whole = values[which.value];
@@ -446,11 +433,11 @@ int64_t TimeTiler::countParts(const planning::Nest &nest, IntegerAttr group) {
 void TimeTiler::buildTile(DeviceOpInterface op, const planning::NestOp &placed,
                           const planning::Nest &nest, ValueRange loops, GetTile getTile) {
   DeviceOpSpec spec = DeviceOpSpec::of(op);
-  SmallVector<std::optional<std::pair<unsigned, int64_t>>> starts;
+  SmallVector<TileStart> starts;
   for (auto [loop, dim] : llvm::enumerate(placed.dims)) {
     if (dim)
       spec.extents[*dim] /= nest.numTrips[loop];
-    starts.push_back(dim ? std::optional(std::pair(*dim, spec.extents[*dim])) : std::nullopt);
+    starts.push_back(dim ? TileStart({*dim, spec.extents[*dim]}) : std::nullopt);
   }
   spec.loopVariables.assign(loops.begin(), loops.end());
   SmallVector<Tile> used;

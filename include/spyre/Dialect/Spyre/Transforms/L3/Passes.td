@@ -31,7 +31,7 @@ def SpyreDivideWork : Pass<"spyre-divide-work", "::mlir::func::FuncOp"> {
     poor divisors (`spyre::planning::proposeCuts`), and both parts are divided; the
     second writes what the first has left of the result. Where that does not help either
     the program is refused; with `leave-undivided` the operation stays as it is, for tiles
-    over time to make it smaller. Divisions that the function's `spyre.schedule` says, or
+    over time (`spyre-tile-time`, `spyre-split-far`) to make it smaller. Divisions that the function's `spyre.schedule` says, or
     operations themselves (`spyre.plan`), are obeyed, or refused; so is a hint that no operation has any more.
 
     ```mlir
@@ -161,6 +161,44 @@ def SpyreTileTime : Pass<"spyre-tile-time", "::mlir::func::FuncOp"> {
            "Not 0: tiles as it draws them among the legal ones, whatever they take">,
     Option<"seconds", "seconds", "double", "0", "For looking at more nests than usual">,
     Option<"record", "record", "bool", "false", "Record the nests in `spyre.chosen_schedule`">];
+}
+
+def SpyreSplitFar : Pass<"spyre-split-far", "::mlir::func::FuncOp"> {
+  let summary = "Operations beyond the cores' reach, in parts (L3)";
+  let description = [{
+    Input: L3 whose buffers have no place yet. Lowering: an operation without a legal division, as
+    all cores together do not reach one of its operands, is done in parts, one after the other
+    (`spyre::planning::divideInParts`): boxes of its iteration space, each in loops over equal
+    tiles that the device's cores divide. What ends inside a stick, or has poor divisors, becomes a
+    box of its own. Where a dim that is reduced is beyond reach, parts of it are reduced and put
+    together by the combiner: sums and products of 16-bit numbers in f32. Where even one stick of
+    each dim is beyond reach (a cast between two sticks that lie far apart, 64 rows that are turned), the
+    operand is copied to a layout in which it is not. Output: L3; what is left is refused.
+    Operations that have a legal division stay as they are.
+
+    ```mlir
+    // spyre-opt --spyre-split-far
+    !a = !spyre.buffer<768x832xf16, #spyre.layout<[13, 768, 64], order [0, 1], SEN169_FP16>, hbm>
+    !b = !spyre.buffer<768x832xf16, #spyre.layout<[12, 832, 64], order [1, 0], SEN169_FP16>, hbm>
+    module attributes {spyre.device = "mock4"} {
+      func.func @f(%x: !a, %o: !b) {
+        spyre.restickify (d0 = 768, d1 = 832) ins(%x[d0, d1]) outs(%o[d0, d1]) : !a -> !b
+        return
+      }
+    }
+    // becomes
+      func.func @f(…) {
+        …
+        scf.for %arg2 = … {
+          …
+          scf.for %arg3 = … {
+            spyre.restickify (d0 = 384 / 3, d1 = 64) loops(%arg2, %arg3) ins(%arg0[d0 + s0 * 384, d1 + s1 * 64]) outs(%arg1[d0 + s0 * 384, d1 + s1 * 64]) : …
+          }
+        }
+        return
+    ```
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
 }
 
 def SpyreBufferize : Pass<"spyre-bufferize", "::mlir::ModuleOp"> {
