@@ -54,11 +54,24 @@ static bool isWithinReach(const DivisionProblem &problem, const Splits &splits) 
                      });
 }
 
+/// How much of \p extent of dim \p dim is cut off as it ends inside a stick. One element by itself
+/// is no stick for what is turned, or for a product: it stays with the stick before it.
+static int64_t getRest(const DivisionProblem &problem, unsigned dim, int64_t extent) {
+  const int64_t unit = problem.dims[dim].elementsPerStick, left = extent % unit;
+  const bool needsStick =
+      (problem.kind == OperationKind::Restickify || problem.kind == OperationKind::Matmul) &&
+      !problem.dims[dim].isReduced;
+  return left == 1 && extent > unit && needsStick ? unit + 1 : left;
+}
+
 /// As little of each dim as a core can have.
 static std::vector<int64_t> getLeastExtents(const DivisionProblem &problem) {
   std::vector<int64_t> extents;
-  for (const DivisionDim &dim : problem.dims)
-    extents.push_back(std::min(dim.extent, dim.elementsPerStick));
+  for (unsigned d = 0; d < problem.dims.size(); ++d) {
+    const DivisionDim &dim = problem.dims[d];
+    extents.push_back(
+        std::min(dim.extent, std::max(dim.elementsPerStick, getRest(problem, d, dim.extent))));
+  }
   return extents;
 }
 
@@ -221,14 +234,8 @@ Parts PartSearch::find(const std::vector<int64_t> &offsets, const std::vector<in
   };
   // What ends inside a stick is whole up to there: as many tiles as one likes.
   for (unsigned d = 0; d < extents.size(); ++d) {
-    const int64_t unit = problem.dims[d].elementsPerStick, left = extents[d] % unit;
-    if (!mayCut(problem.dims[d]) || left == 0 || extents[d] < unit)
-      continue;
-    // One element along a dim is none of what is turned: it stays with the stick before it.
-    int64_t place = extents[d] - left;
-    if (left == 1 && problem.kind == OperationKind::Restickify)
-      place -= unit;
-    if (place == 0)
+    const int64_t rest = getRest(problem, d, extents[d]), place = extents[d] - rest;
+    if (!mayCut(problem.dims[d]) || rest == 0 || place == 0)
       continue;
     if (Parts found = cut(d, place, numCuts); found.cost < best.cost)
       best = std::move(found);

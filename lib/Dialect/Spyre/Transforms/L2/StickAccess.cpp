@@ -303,31 +303,43 @@ static bool ownsItsLastStick(DeviceOpInterface op) {
           elements = ::spyre::getElementsPerStick(layout.getFormat());
   if (!writers)
     return false;
-  // Where a writer starts and ends, in elements; nothing where loops move the end.
-  auto spanOf = [&](DeviceOpInterface writer) -> std::optional<std::pair<int64_t, int64_t>> {
+  // Where a writer starts and ends along each dim, in all iterations of its loops.
+  using Box = SmallVector<std::pair<int64_t, int64_t>>;
+  auto boxOf = [&](DeviceOpInterface writer) -> std::optional<Box> {
     std::optional<SmallVector<int64_t>> tripCounts = getTripCounts(writer);
     if (!tripCounts)
       return std::nullopt;
     SmallVector<int64_t> ranges(writer.getExtents());
     ranges.append(*tripCounts);
     FailureOr<::spyre::layout::IndexMap> map = toIndexMap(writer.getOutputMap(), ranges);
-    if (failed(map) ||
+    if (failed(map))
+      return std::nullopt;
+    // Where loops move its own end, there are several.
+    if (writer == op &&
         llvm::any_of(map->results[stickDim].digits, [&](const ::spyre::layout::Digit &digit) {
           return digit.input >= writer.getNumDims();
         }))
       return std::nullopt;
-    auto [low, high] = getRange(map->results[stickDim], ranges);
-    return std::pair<int64_t, int64_t>(low, high + 1);
+    Box box;
+    for (const ::spyre::layout::IndexExpr &expr : map->results) {
+      auto [low, high] = getRange(expr, ranges);
+      box.emplace_back(low, high + 1);
+    }
+    return box;
   };
-  auto own = spanOf(op);
-  return own && llvm::all_of(*writers, [&](DeviceOpInterface writer) {
-           if (writer == op)
-             return true;
-           auto other = spanOf(writer);
-           return other &&
-                  (other->first >= static_cast<int64_t>(llvm::alignTo(own->second, elements)) ||
-                   other->second <= own->first);
-         });
+  std::optional<Box> own = boxOf(op);
+  if (!own)
+    return false;
+  int64_t &end = (*own)[stickDim].second;
+  end = static_cast<int64_t>(llvm::alignTo(end, elements));
+  return llvm::all_of(*writers, [&](DeviceOpInterface writer) {
+    std::optional<Box> other = writer == op ? std::nullopt : boxOf(writer);
+    return writer == op ||
+           (other && llvm::any_of(llvm::zip_equal(*own, *other), [](const auto &spans) {
+              auto [mine, others] = spans;
+              return others.first >= mine.second || others.second <= mine.first;
+            }));
+  });
 }
 
 StickAccess mlir::spyre::checkSticks(DeviceOpInterface op) {

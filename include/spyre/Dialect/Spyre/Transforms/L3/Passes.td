@@ -178,11 +178,11 @@ def SpyreSplitFar : Pass<"spyre-split-far", "::mlir::func::FuncOp"> {
 
     ```mlir
     // spyre-opt --spyre-split-far
-    !a = !spyre.buffer<768x832xf16, #spyre.layout<[13, 768, 64], order [0, 1], SEN169_FP16>, hbm>
-    !b = !spyre.buffer<768x832xf16, #spyre.layout<[12, 832, 64], order [1, 0], SEN169_FP16>, hbm>
+    !a = !spyre.buffer<768x768xf16, #spyre.layout<[12, 768, 64], order [0, 1], SEN169_FP16>, hbm>
+    !b = !spyre.buffer<768x768xf16, #spyre.layout<[12, 768, 64], order [1, 0], SEN169_FP16>, hbm>
     module attributes {spyre.device = "mock4"} {
       func.func @f(%x: !a, %o: !b) {
-        spyre.restickify (d0 = 768, d1 = 832) ins(%x[d0, d1]) outs(%o[d0, d1]) : !a -> !b
+        spyre.restickify (d0 = 768, d1 = 768) ins(%x[d0, d1]) outs(%o[d0, d1]) : !a -> !b
         return
       }
     }
@@ -192,7 +192,7 @@ def SpyreSplitFar : Pass<"spyre-split-far", "::mlir::func::FuncOp"> {
         scf.for %arg2 = … {
           …
           scf.for %arg3 = … {
-            spyre.restickify (d0 = 384 / 3, d1 = 64) loops(%arg2, %arg3) ins(%arg0[d0 + s0 * 384, d1 + s1 * 64]) outs(%arg1[d0 + s0 * 384, d1 + s1 * 64]) : …
+            spyre.restickify (d0 = 256 / 2, d1 = 256 / 2) loops(%arg2, %arg3) ins(%arg0[d0 + s0 * 256, d1 + s1 * 256]) outs(%arg1[d0 + s0 * 256, d1 + s1 * 256]) : …
           }
         }
         return
