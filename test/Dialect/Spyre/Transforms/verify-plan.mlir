@@ -148,13 +148,32 @@ func.func @writers_in_loops(%x: !y, %z: !x, %o: !h) {
 !h = !spyre.buffer<4x160xf16, #spyre.layout<[3, 4, 64], order [0, 1], SEN169_FP16>, hbm>
 !x = !spyre.buffer<4x32xf16, #spyre.layout<[1, 4, 64], order [0, 1], SEN169_FP16>, hbm>
 !y = !spyre.buffer<4x128xf16, #spyre.layout<[2, 4, 64], order [0, 1], SEN169_FP16>, hbm>
-// Where the loop does, nobody follows where its writer ends.
+// Where the loop does, all that its writer touches counts: here it ends before the other's stick, and rows are apart.
 func.func @writers_moved_by_loops(%x: !y, %z: !x, %o: !h) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %b = spyre.alloc pool(0) : !h
   scf.for %i = %c0 to %c2 step %c1 {
+    spyre.exp (d0 = 4, d1 = 64) loops(%i) ins(%x[d0, d1 + s0 * 64]) outs(%b[d0, d1 + s0 * 64]) : !y -> !h
+  }
+  spyre.exp (d0 = 2, d1 = 16) ins(%z[d0, d1]) outs(%b[d0, d1 + 128]) : !x -> !h
+  spyre.exp (d0 = 2, d1 = 16) ins(%z[d0 + 2, d1]) outs(%b[d0 + 2, d1 + 128]) : !x -> !h
+  return
+}
+
+// -----
+
+!h = !spyre.buffer<4x224xf16, #spyre.layout<[4, 4, 64], order [0, 1], SEN169_FP16>, hbm>
+!x = !spyre.buffer<4x32xf16, #spyre.layout<[1, 4, 64], order [0, 1], SEN169_FP16>, hbm>
+!y = !spyre.buffer<4x192xf16, #spyre.layout<[3, 4, 64], order [0, 1], SEN169_FP16>, hbm>
+// Here its last iteration writes that stick.
+func.func @writers_met_by_loops(%x: !y, %z: !x, %o: !h) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %b = spyre.alloc pool(0) : !h
+  scf.for %i = %c0 to %c3 step %c1 {
     spyre.exp (d0 = 4, d1 = 64) loops(%i) ins(%x[d0, d1 + s0 * 64]) outs(%b[d0, d1 + s0 * 64]) : !y -> !h
   }
   // expected-error @+1 {{L2-1}}
