@@ -260,20 +260,42 @@ Run::Kept Run::gather(const Candidate &candidate, const Nest &nest, const Kept &
   return made;
 }
 
+/// For each of \p residents the one that takes its place, if that is as large; else as many as
+/// there are.
+static std::vector<size_t> findReplacements(const std::vector<Resident> &residents) {
+  std::vector<size_t> byId(residents.size()), found(residents.size(), residents.size());
+  std::iota(byId.begin(), byId.end(), 0);
+  std::sort(byId.begin(), byId.end(),
+            [&](size_t a, size_t b) { return residents[a].id < residents[b].id; });
+  for (size_t i = 0; i < residents.size(); ++i) {
+    if (!residents[i].replacedBy)
+      continue;
+    const auto other =
+        std::lower_bound(byId.begin(), byId.end(), *residents[i].replacedBy,
+                         [&](size_t at, unsigned id) { return residents[at].id < id; });
+    if (other != byId.end() && residents[*other].id == *residents[i].replacedBy &&
+        residents[*other].bytes == residents[i].bytes)
+      found[i] = *other;
+  }
+  return found;
+}
+
 bool fit(std::vector<Resident> &residents, size_t numPositions, double capacity) {
-  bool allFit = true;
-  while (true) {
+  const std::vector<size_t> replacements = findReplacements(residents);
+  // There are many; what is dropped is taken out at the end.
+  std::vector<bool> isLeft(residents.size() + 1, true);
+  isLeft.back() = false;
+  std::vector<double> change;
+  for (bool allFit = true;; allFit = false) {
     // What is live at each operation, from what begins and ends there. A result takes the
     // place of an input that ends with it.
-    std::vector<double> change(numPositions + 1);
-    for (const Resident &resident : residents) {
-      const bool isReplaced =
-          resident.replacedBy &&
-          std::any_of(residents.begin(), residents.end(), [&](const Resident &other) {
-            return other.id == *resident.replacedBy && other.bytes == resident.bytes;
-          });
+    change.assign(numPositions + 1, 0);
+    for (size_t i = 0; i < residents.size(); ++i) {
+      if (!isLeft[i])
+        continue;
+      const Resident &resident = residents[i];
       change[resident.from] += resident.bytes;
-      change[resident.to + (isReplaced ? 0 : 1)] -= resident.bytes;
+      change[resident.to + (isLeft[replacements[i]] ? 0 : 1)] -= resident.bytes;
     }
     double most = 0, live = 0;
     unsigned at = 0;
@@ -284,20 +306,23 @@ bool fit(std::vector<Resident> &residents, size_t numPositions, double capacity)
         at = position;
       }
     }
-    if (most <= capacity)
+    if (most <= capacity) {
+      size_t number = 0;
+      std::erase_if(residents, [&](const Resident &) { return !isLeft[number++]; });
       return allFit;
-    allFit = false;
-    // Per byte of the scratchpad; of those that save the same the largest.
-    auto least = residents.end();
-    for (auto entry = residents.begin(); entry != residents.end(); ++entry) {
-      if (entry->from > at || entry->to < at)
-        continue;
-      double mine = least == residents.end() ? -1 : entry->savedInBytes * least->bytes,
-             other = least == residents.end() ? 0 : least->savedInBytes * entry->bytes;
-      if (mine < other || (mine == other && entry->bytes > least->bytes))
-        least = entry;
     }
-    residents.erase(least);
+    // Per byte of the scratchpad; of those that save the same the largest.
+    std::optional<size_t> least;
+    for (size_t i = 0; i < residents.size(); ++i) {
+      const Resident &entry = residents[i];
+      if (!isLeft[i] || entry.from > at || entry.to < at)
+        continue;
+      double mine = least ? entry.savedInBytes * residents[*least].bytes : -1,
+             other = least ? residents[*least].savedInBytes * entry.bytes : 0;
+      if (mine < other || (mine == other && entry.bytes > residents[*least].bytes))
+        least = i;
+    }
+    isLeft[*least] = false;
   }
 }
 
