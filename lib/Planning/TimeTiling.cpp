@@ -137,7 +137,10 @@ std::optional<Nest> Run::findBest(unsigned numLoops, Saving least) {
     } else {
       setSecond(ns, nest.numTrips);
     }
-    return allFit; // more tiles read more often what does not advance
+    // More tiles read more often what does not advance. That says nothing of what is not legal: a
+    // core may reach smaller tiles.
+    const bool isKnownToBeLegal = best || ns < std::numeric_limits<double>::infinity();
+    return allFit && isKnownToBeLegal;
   };
   // The same loops for each way to share their tiles. True if smaller tiles cannot be better.
   auto considerShares = [&](const std::vector<Loop> &loops) {

@@ -113,3 +113,19 @@ func.func @copies(%q: !q, %k: !q, %v: !q, %o: !q) {
   return
 }
 }
+
+// -----
+
+!a = !spyre.buffer<4096x14336xf16, #spyre.layout<[224, 4096, 64], order [0, 1], SEN169_FP16>, hbm>
+!b = !spyre.buffer<4096x14336xf16, #spyre.layout<[64, 14336, 64], order [1, 0], SEN169_FP16>, hbm>
+module attributes {spyre.device = "mock4"} {
+// A core reaches 64 x 64 of what is turned: fewer tiles than that are not legal, which says nothing of more.
+// CHECK-LABEL: func.func @turned
+// CHECK: scf.for %[[ROWS:.*]] = %c0
+// CHECK: scf.for %[[COLUMNS:.*]] = %c0
+// CHECK: spyre.restickify (d0 = 256 / 4, d1 = 64) loops(%[[ROWS]], %[[COLUMNS]]) ins(%arg0[d0 + s0 * 256, d1 + s1 * 64]) outs(%arg1[d0 + s0 * 256, d1 + s1 * 64])
+func.func @turned(%x: !a, %o: !b) {
+  spyre.restickify (d0 = 4096, d1 = 14336) ins(%x[d0, d1]) outs(%o[d0, d1]) : !a -> !b
+  return
+}
+}
