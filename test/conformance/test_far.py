@@ -136,6 +136,36 @@ CASES = [
 ]
 
 
+def mlp(rows, width, hidden):
+    """silu(x w0') * (x w1') w2', with weights as PyTorch has them: all three have to be turned."""
+    x, w, v, u = (
+        draw((rows, width), "f16"),
+        *(draw(shape, "f16") / 64 for shape in [(hidden, width)] * 2 + [(width, hidden)]),
+    )
+    gate, up = (x.astype(float) @ weight.T.astype(float) for weight in (w, v))
+    case = Case(
+        "mlp", "f16", [x, w, v, u], (rows, width), "", (gate / (1 + np.exp(-gate)) * up) @ u.T.astype(float), 2**-6
+    )
+    types = [tensor(each.shape, "f16") for each in case.arguments]
+    made = tensor((rows, hidden), "f16")
+    first = (
+        f"({dims((rows, hidden, width))}) ins(%0[d0, d2], %{{}}[d1, d2]) -> [d0, d1] : {types[0]}, {types[1]} -> {made}"
+    )
+    case.text = f"""func.func @main({", ".join(f"%{i}: {text}" for i, text in enumerate(types))}) -> {types[0]} {{
+  %a = spyre.batchmatmul {first.format(1)}
+  %b = spyre.silu ({dims((rows, hidden))}) ins(%a[d0, d1]) -> [d0, d1] : {made} -> {made}
+  %c = spyre.batchmatmul {first.format(2)}
+  %d = spyre.mul ({dims((rows, hidden))}) ins(%b[d0, d1], %c[d0, d1]) -> [d0, d1] : {made}, {made} -> {made}
+  %e = spyre.batchmatmul ({dims((rows, width, hidden))}) ins(%d[d0, d2], %3[d1, d2]) -> [d0, d1] : {made}, {types[3]} -> {types[0]}
+  return %e : {types[0]}
+}}
+"""
+    return case
+
+
+CASES += [mlp(16, 1024, 2816), mlp(300, 512, 1100)]
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name.replace(" ", ""))
 def test_beyond_reach(tmp_path, case):
     program, inputs, outputs = tmp_path / "program.mlir", tmp_path / "in.npz", tmp_path / "out.npz"
