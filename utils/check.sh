@@ -84,6 +84,7 @@ drawn-carried|quick|summary|"$python" "$conformance/programs.py" "$data/models" 
 drawn-unaligned|quick|summary|"$python" "$conformance/programs.py" "$data/unaligned" --no-host -O2 --device mock32 --plan-kind carried --plan-seed 3
 drawn-failures|long|summary|"$python" "$conformance/programs.py" "$data/failures" --no-host -O2 --device mock32 --plan-kind tiled --plan-seed 4
 unaligned-O3-mock4|quick|summary|"$python" "$conformance/programs.py" "$data/unaligned/cases.jsonl.gz" --no-host -O3 --device mock4
+tier2-O3-mock4|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O3 --device mock4
 ops-O3-mock4|long|summary|"$python" "$conformance/programs.py" "$data/ops/cases.jsonl.gz" --no-host -O3 --device mock4
 tier2-banded-mock32|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2 --device mock32 --plan-kind banded
 tier2-banded-carried|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2 --device mock32 --plan-kind banded-carried
