@@ -55,14 +55,31 @@ int64_t getWidth(const IndexExpr &expr, unsigned dim, const std::vector<int64_t>
   return width;
 }
 
+/// True if the device goes through whole sticks of \p dim also where no operand's stick ends there:
+/// of both dims that a restickify turns, and of what a product contracts.
+bool hasWholeSticks(const DivisionProblem &problem, const DivisionDim &dim) {
+  return dim.extent % dim.elementsPerStick != 0 &&
+         (problem.kind == OperationKind::Restickify ||
+          (problem.kind == OperationKind::Matmul && dim.isReduced));
+}
+
 /// Places of device dim \p coordinate that one core touches.
 int64_t getPlaces(const DivisionProblem &problem, const DivisionOperand &operand, size_t coordinate,
                   const Splits &splits) {
   int64_t places = 1;
-  for (unsigned dim = 0; dim < problem.dims.size(); ++dim)
-    places +=
-        getWidth(operand.deviceCoordinates.results[coordinate], dim,
-                 operand.deviceCoordinates.extents, getSliceSize(problem.dims[dim], splits[dim]));
+  for (unsigned dim = 0; dim < problem.dims.size(); ++dim) {
+    const DivisionDim &described = problem.dims[dim];
+    const IndexExpr &expr = operand.deviceCoordinates.results[coordinate];
+    const std::vector<int64_t> &extents = operand.deviceCoordinates.extents;
+    const int64_t size = getSliceSize(described, splits[dim]);
+    if (!hasWholeSticks(problem, described)) {
+      places += getWidth(expr, dim, extents, size);
+      continue;
+    }
+    std::vector<int64_t> whole = extents;
+    whole[dim] = getNumUnits(described) * described.elementsPerStick;
+    places += getWidth(expr, dim, whole, splits[dim] == 1 ? whole[dim] : size);
+  }
   return std::min(places, operand.deviceSizes[coordinate]);
 }
 
