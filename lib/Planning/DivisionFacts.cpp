@@ -63,16 +63,17 @@ bool hasWholeSticks(const DivisionProblem &problem, const DivisionDim &dim) {
           (problem.kind == OperationKind::Matmul && dim.isReduced));
 }
 
-/// Places of device dim \p coordinate that one core touches.
+/// Places of device dim \p coordinate that one core touches. \p ofSticks: as far as the device
+/// goes; else those that have elements.
 int64_t getPlaces(const DivisionProblem &problem, const DivisionOperand &operand, size_t coordinate,
-                  const Splits &splits) {
+                  const Splits &splits, bool ofSticks) {
   int64_t places = 1;
   for (unsigned dim = 0; dim < problem.dims.size(); ++dim) {
     const DivisionDim &described = problem.dims[dim];
     const IndexExpr &expr = operand.deviceCoordinates.results[coordinate];
     const std::vector<int64_t> &extents = operand.deviceCoordinates.extents;
     const int64_t size = getSliceSize(described, splits[dim]);
-    if (!hasWholeSticks(problem, described)) {
+    if (!ofSticks || !hasWholeSticks(problem, described)) {
       places += getWidth(expr, dim, extents, size);
       continue;
     }
@@ -117,7 +118,7 @@ int64_t getSpanInBytes(const DivisionProblem &problem, const DivisionOperand &op
     inner *= size;
   for (size_t i = 0; i + operand.stickRank < rank; ++i) {
     inner /= std::max<int64_t>(1, operand.deviceSizes[i]);
-    int64_t places = getPlaces(problem, operand, i, splits);
+    int64_t places = getPlaces(problem, operand, i, splits, /*ofSticks=*/true);
     if (places > 1)
       return places * inner;
   }
@@ -129,8 +130,9 @@ int64_t getFootprintInBytes(const DivisionProblem &problem, const DivisionOperan
   size_t rank = operand.deviceSizes.size();
   int64_t bytes = operand.bytesPerElement;
   for (size_t i = 0; i < rank; ++i)
-    bytes *= i + operand.stickRank < rank ? getPlaces(problem, operand, i, splits)
-                                          : operand.deviceSizes[i];
+    bytes *= i + operand.stickRank < rank
+                 ? getPlaces(problem, operand, i, splits, /*ofSticks=*/false)
+                 : operand.deviceSizes[i];
   return bytes;
 }
 

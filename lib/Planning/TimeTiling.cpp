@@ -139,8 +139,8 @@ std::optional<Nest> Run::findBest(unsigned numLoops, Saving least) {
     }
     // More tiles read more often what does not advance. That says nothing of what is not legal: a
     // core may reach smaller tiles.
-    const bool isKnownToBeLegal = best || ns < std::numeric_limits<double>::infinity();
-    return allFit && isKnownToBeLegal;
+    const bool isIllegal = ns == std::numeric_limits<double>::infinity() && getLimit() == ns;
+    return allFit && !isIllegal;
   };
   // The same loops for each way to share their tiles. True if smaller tiles cannot be better.
   auto considerShares = [&](const std::vector<Loop> &loops) {

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The stick stays what it is, so that the copy moves whole sticks and can be cut along all dims;
-// what changes is the order of the others. A dim of one element in front of them is the one that
-// layouts have inside of all others: with it they are in plain order.
+// what changes is the order of the others. The first of them lies inside of all others in memory:
+// where that is in the way, a dim of one element takes its place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,9 +25,8 @@ using namespace mlir::spyre;
 namespace planning = ::spyre::planning;
 namespace layout = ::spyre::layout;
 
-/// Tensors of more dims have no dim in front: descriptors have names for few. Of even more, not
-/// all orders are looked at.
-static constexpr size_t kMostWithUnitDim = 4, kMostDims = 6;
+/// Of more dims not all orders are looked at.
+static constexpr size_t kMostDims = 6;
 
 /// \p memory with a dim of one element in front.
 static layout::TensorLayout addUnitDim(layout::TensorLayout memory) {
@@ -40,19 +39,12 @@ static layout::TensorLayout addUnitDim(layout::TensorLayout memory) {
   return memory;
 }
 
-/// \p memory, with a dim of one element in front if there are few, and its dims in the order of
-/// which a core has to reach least for operand \p number of \p problem, which accesses it by
-/// \p access; nothing if no order is within reach.
-static std::optional<layout::TensorLayout> findLayout(layout::TensorLayout memory,
-                                                      layout::Access access,
-                                                      const planning::DivisionProblem &problem,
-                                                      unsigned number) {
-  if (memory.shape.size() > kMostDims || !memory.stick.empty() || memory.shape.empty())
-    return std::nullopt;
-  if (memory.shape.size() <= kMostWithUnitDim) {
-    memory = addUnitDim(std::move(memory));
-    access.map.results.insert(access.map.results.begin(), layout::IndexExpr());
-  }
+/// \p memory with its dims in the order of which a core has to reach least for operand \p number of
+/// \p problem, which accesses it by \p access; nothing if no order is within reach.
+static std::optional<layout::TensorLayout> findOrder(layout::TensorLayout memory,
+                                                     const layout::Access &access,
+                                                     const planning::DivisionProblem &problem,
+                                                     unsigned number) {
   std::optional<layout::TensorLayout> best;
   int64_t least = 0;
   std::vector<int> &order = memory.dimOrder;
@@ -72,6 +64,20 @@ static std::optional<layout::TensorLayout> findLayout(layout::TensorLayout memor
   return best;
 }
 
+/// The same, with a dim of one element in front if that is needed: descriptors have names for few
+/// dims.
+static std::optional<layout::TensorLayout> findLayout(layout::TensorLayout memory,
+                                                      layout::Access access,
+                                                      const planning::DivisionProblem &problem,
+                                                      unsigned number) {
+  if (memory.shape.size() > kMostDims || !memory.stick.empty() || memory.shape.empty())
+    return std::nullopt;
+  if (auto found = findOrder(memory, access, problem, number))
+    return found;
+  access.map.results.insert(access.map.results.begin(), layout::IndexExpr());
+  return findOrder(addUnitDim(std::move(memory)), access, problem, number);
+}
+
 static Value alloc(OpBuilder &builder, Location loc, Type element,
                    const layout::TensorLayout &memory) {
   MLIRContext *context = builder.getContext();
@@ -80,9 +86,9 @@ static Value alloc(OpBuilder &builder, Location loc, Type element,
   return AllocOp::create(builder, loc, type, PlacementAttr(), DistributionAttr());
 }
 
-/// \p map into a tensor that findLayout has made.
-static AffineMap addUnitResult(AffineMap map) {
-  if (map.getNumResults() > kMostWithUnitDim)
+/// \p map into a tensor of \p memory, which findLayout has made.
+static AffineMap mapInto(const layout::TensorLayout &memory, AffineMap map) {
+  if (map.getNumResults() == memory.shape.size())
     return map;
   SmallVector<AffineExpr> results{getAffineConstantExpr(0, map.getContext())};
   llvm::append_range(results, map.getResults());
@@ -108,11 +114,11 @@ copyInput(DeviceOpInterface op, const PlannedOp &planned, unsigned number) {
   AffineMap same = builder.getMultiDimIdentityMap(type.getRank());
   DeviceOpInterface first =
       buildDeviceOp(builder, op->getLoc(),
-                    DeviceOpSpec::copy(input, type.getShape(), same, addUnitResult(same))
+                    DeviceOpSpec::copy(input, type.getShape(), same, mapInto(*memory, same))
                         .withOutput(copy, Type()));
   DeviceOpSpec spec = DeviceOpSpec::of(op);
   DeviceOpInterface second = buildDeviceOp(
-      builder, op->getLoc(), spec.withOperand(number, copy, addUnitResult(spec.maps[number])));
+      builder, op->getLoc(), spec.withOperand(number, copy, mapInto(*memory, spec.maps[number])));
   op->erase();
   return SmallVector<DeviceOpInterface>{first, second};
 }
@@ -162,11 +168,11 @@ static std::optional<SmallVector<DeviceOpInterface>> copyOutput(DeviceOpInterfac
   DeviceOpSpec spec = DeviceOpSpec::of(op);
   AffineMap place = AffineMap::get(op.getNumDims(), 0, results, op->getContext());
   DeviceOpInterface first =
-      buildDeviceOp(builder, op->getLoc(), spec.withOutput(copy, Type(), addUnitResult(place)));
+      buildDeviceOp(builder, op->getLoc(), spec.withOutput(copy, Type(), mapInto(*found, place)));
   AffineMap same = builder.getMultiDimIdentityMap(space.extents.size());
   DeviceOpInterface second =
       buildDeviceOp(builder, op->getLoc(),
-                    DeviceOpSpec::copy(copy, space.extents, addUnitResult(same), space.place)
+                    DeviceOpSpec::copy(copy, space.extents, mapInto(*found, same), space.place)
                         .withOutput(spec.output, Type()));
   op->erase();
   return SmallVector<DeviceOpInterface>{first, second};
