@@ -81,6 +81,7 @@ tier2-O3-mock32|quick|summary|"$python" "$conformance/programs.py" "$data/models
 tier2-carried-mock32|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2 --device mock32 --plan-kind carried
 drawn-tiles|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2 --device mock32 --plan-kind tiled --plan-seed 1
 drawn-carried|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2 --device mock32 --plan-kind carried --plan-seed 2
+tier2-carried-products|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2 --plan-kind carried-products --plan-seed 5
 drawn-unaligned|quick|summary|"$python" "$conformance/programs.py" "$data/unaligned" --no-host -O2 --device mock32 --plan-kind carried --plan-seed 3
 drawn-failures|long|summary|"$python" "$conformance/programs.py" "$data/failures" --no-host -O2 --device mock32 --plan-kind tiled --plan-seed 4
 unaligned-O3-mock4|quick|summary|"$python" "$conformance/programs.py" "$data/unaligned/cases.jsonl.gz" --no-host -O3 --device mock4

@@ -10,10 +10,11 @@
 !d = !spyre.buffer<2048x512xf16, #spyre.layout<[8, 2048, 64], order [0, 1], SEN169_FP16>, hbm>
 module attributes {spyre.device = "spyre"} {
 // CHECK-LABEL: func.func @chain
-// CHECK: spyre.relufwd (d0 = 512 / [[ROWS:[0-9]+]], d1 = 2048 / [[COLUMNS:[0-9]+]]) {{.*}} outs(%[[A:[0-9]+]][d0, d1])
+// Cores are counted in the order of the dims: those that gather, along the columns, are neighbours.
+// CHECK: spyre.relufwd (d0 = 2048 / [[COLUMNS:[0-9]+]], d1 = 512 / [[ROWS:[0-9]+]]) {{.*}} outs(%[[A:[0-9]+]][d1, d0])
 // CHECK: %[[G:.*]] = spyre.alloc : !spyre.buffer<[[COLUMNS]]x512x2048xf16
-// CHECK-NEXT: spyre.shuffle (d0 = 512 / [[ROWS]], d1 = 2048, d2 = [[COLUMNS]] / [[COLUMNS]]) ins(%[[A]][d0, d1]) outs(%[[G]][d2, d0, d1])
-// CHECK-NEXT: spyre.batchmatmul (d0 = 512 / [[ROWS]], d1 = [[COLUMNS]] / [[COLUMNS]], {{.*}}) ins(%[[G]][d1, d0, d3]
+// CHECK-NEXT: spyre.shuffle (d0 = [[COLUMNS]] / [[COLUMNS]], d1 = 2048, d2 = 512 / [[ROWS]]) ins(%[[A]][d2, d1]) outs(%[[G]][d0, d2, d1])
+// CHECK-NEXT: spyre.batchmatmul ({{.*}}d2 = [[COLUMNS]] / [[COLUMNS]], d3 = 512 / [[ROWS]]) ins(%[[G]][d2, d3, d0]
 func.func @chain(%x: !x, %u: !u, %d: !d, %o: !x) {
   %p = spyre.alloc : !h
   %a = spyre.alloc : !h
