@@ -56,6 +56,7 @@ BoundFacts::BoundFacts(func::FuncOp func, PlanningModel &model) : func(func) {
   };
   const Device &device = *model.getDevice();
   boundInNs = cost::getBoundInNs(device, sum(read), sum(written), macs);
+  boundInBytes = sum(read) + sum(written);
   isOfProducts = cost::getBoundInNs(device, 0, 0, macs) >= boundInNs;
 }
 

@@ -32,7 +32,12 @@ static constexpr double kNearBound = 1.06;
 /// Layouts whose plan without tiles takes so many times what others take get no other plan.
 static constexpr double kFar = 1.5;
 
-/// Times that differ by such a part are the same.
+/// Plans that move more than so many times the least are not near it either.
+static constexpr double kMuchTraffic = 1.25;
+/// Of the time that traffic takes, hidden or not, what counts in addition, as in nests: of plans
+/// that take about the same, that which moves less.
+static constexpr double kShareOfTraffic = 0.01;
+/// What counts of two plans is the same if it differs by such a part.
 static constexpr double kSame = 1e-6;
 /// Sums carried on are tried in other layouts if they take at most so many times the best plan in
 /// the usual ones.
@@ -219,6 +224,12 @@ std::vector<ProgramForm> makeSearchedForms(ModuleOp program, ModuleOp assigned) 
   return forms;
 }
 
+/// What \p bytes of traffic count beside the time.
+static double getCounted(ModuleOp module, double bytes) {
+  FailureOr<::spyre::Device> device = mlir::spyre::getDevice(module);
+  return failed(device) ? 0 : kShareOfTraffic * bytes / device->getRates().memoryInBytesPerNs;
+}
+
 void PlanChoice::setUntiled(OwningOpRef<ModuleOp> &untiled, bool hasPassed) {
   plan = &untiled;
   isPlanned = hasPassed;
@@ -226,6 +237,7 @@ void PlanChoice::setUntiled(OwningOpRef<ModuleOp> &untiled, bool hasPassed) {
   if (hasPassed) {
     bestInNs = sum(*untiled, getModelledTimeInNs);
     bestInBytes = sum(*untiled, getTrafficInBytes);
+    bestCounted = bestInNs + getCounted(*untiled, bestInBytes);
     times.ns.emplace_back(PlanKind::Untiled, bestInNs);
     untiledInNs = usualInNs = bestInNs;
   }
@@ -285,7 +297,8 @@ bool PlanChoice::isWorthPlanning(const ProgramForm &form) const {
       form.kind == PlanKind::CarriedProducts ? usualCarriedProductsInNs : usualCarriedInNs;
   if (form.searchesLayouts && !usualIsFar && usualOfKind > kNearUsual * usualInNs)
     return false;
-  return !isPlanned || bestInNs > kNearBound * sum(**plan, getBoundInNs);
+  return !isPlanned || bestInNs > kNearBound * sum(**plan, getBoundInNs) ||
+         bestInBytes > kMuchTraffic * sum(**plan, getBoundInBytes);
 }
 
 void PlanChoice::consider(ProgramForm form, double planSeconds, unsigned optLevel) {
@@ -323,12 +336,10 @@ void PlanChoice::consider(ProgramForm form, double planSeconds, unsigned optLeve
   }
   // Not every plan has a descriptor for each operation: with tiles a few need more dims.
   // Of two that take the same, the one that moves less.
-  const bool isSame = isPlanned && std::abs(ns - bestInNs) <= kSame * bestInNs;
-  const double bytes = sum(module, getTrafficInBytes);
+  const double bytes = sum(module, getTrafficInBytes), counted = ns + getCounted(module, bytes);
+  const bool isSame = isPlanned && std::abs(counted - bestCounted) <= kSame * bestCounted;
   const bool isBetter = !isPlanned || (wanted == form.kind && !isWanted) ||
-                        (isSame ? bytes < bestInBytes ||
-                                      (bytes == bestInBytes && form.searchesLayouts && !hasSearched)
-                                : ns < bestInNs);
+                        (isSame ? form.searchesLayouts && !hasSearched : counted < bestCounted);
   if (isBetter && !canEmit(module)) {
     if (mustBe && options.tileSeed == 0) {
       hasFailed = true;
@@ -352,6 +363,7 @@ void PlanChoice::consider(ProgramForm form, double planSeconds, unsigned optLeve
   isPlanned = true;
   bestInNs = ns;
   bestInBytes = bytes;
+  bestCounted = counted;
   times.kind = form.kind;
   *plan = std::move(form.program);
 }

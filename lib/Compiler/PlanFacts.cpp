@@ -220,6 +220,11 @@ double getTrafficInBytes(func::FuncOp func) {
   });
 }
 
+double getBoundInBytes(func::FuncOp func) {
+  PlanningModel model(func);
+  return succeeded(model.getDevice()) ? BoundFacts(func, model).getInBytes() : 0;
+}
+
 double getBoundInNs(func::FuncOp func) {
   PlanningModel model(func);
   return succeeded(model.getDevice()) ? BoundFacts(func, model).getInNs() : 0;

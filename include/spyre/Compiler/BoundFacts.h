@@ -35,6 +35,8 @@ public:
   BoundFacts &operator=(const BoundFacts &) = delete;
 
   double getInNs() const { return boundInNs; }
+  /// Bytes that any plan reads and writes.
+  double getInBytes() const { return boundInBytes; }
   /// The products are what takes longest.
   bool isByProducts() const { return isOfProducts; }
   /// What part of it each device operation has, in order; they add up to it.
@@ -59,7 +61,7 @@ private:
   mlir::func::FuncOp func;
   Arrays read, written;
   std::vector<Use> uses;
-  double macs = 0, boundInNs = 0;
+  double macs = 0, boundInNs = 0, boundInBytes = 0;
   bool isOfProducts = false;
 };
 

@@ -96,7 +96,7 @@ private:
   /// The best plan in those, and the best that carries sums on.
   double usualInNs = std::numeric_limits<double>::infinity(), usualCarriedInNs = usualInNs,
          usualCarriedProductsInNs = usualInNs;
-  double bestInNs = 0, bestInBytes = 0;
+  double bestInNs = 0, bestInBytes = 0, bestCounted = 0;
   PlanTimes times;
 };
 

@@ -30,6 +30,9 @@ double getModelledTimeInNs(mlir::func::FuncOp func);
 /// What its operations read and write of device memory, in bytes, as the cost model counts it.
 double getTrafficInBytes(mlir::func::FuncOp func);
 
+/// Bytes that any plan of one launch of \p func reads and writes.
+double getBoundInBytes(mlir::func::FuncOp func);
+
 /// What no plan of one launch of \p func takes less than: the products, or each argument read and
 /// each result written once.
 double getBoundInNs(mlir::func::FuncOp func);
