@@ -17,6 +17,7 @@
 #include "spyre/Dialect/Spyre/IR/ModuleDevice.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
 #include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
+#include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
 #include "spyre/OpFunc/OpFuncTable.h"
 #include "spyre/SuperDSC/DeviceLimits.h"
 
@@ -39,9 +40,9 @@ static constexpr double kMuchTraffic = 1.25;
 static constexpr double kShareOfTraffic = 0.01;
 /// What counts of two plans is the same if it differs by such a part.
 static constexpr double kSame = 1e-6;
-/// Sums carried on are tried in other layouts if they take at most so many times the best plan in
-/// the usual ones.
-static constexpr double kNearUsual = 1.05;
+/// Sums carried on are tried in other layouts if they take at most so many times the best plan
+/// without them in the usual ones.
+static constexpr double kNearUsual = 0.999;
 
 /// True if sums go on from part to part in plans of \p kind.
 static bool carries(PlanKind kind) {
@@ -87,9 +88,10 @@ static bool isDividedByHand(ModuleOp module) {
 namespace {
 /// What plans could carry on.
 struct Carriable {
-  bool softmaxes = false; ///< exponentials of rows less their largest number
-  bool products = false;  ///< of what products may make
-  bool longRows = false;  ///< reductions of long rows, or products of what may be out of reach
+  bool softmaxes = false;     ///< exponentials of rows less their largest number
+  bool longSoftmaxes = false; ///< some tiles of which are large beside a scratchpad
+  bool products = false;      ///< of what products may make
+  bool longRows = false;      ///< reductions of long rows, or products of what may be out of reach
 };
 } // namespace
 
@@ -98,9 +100,17 @@ static Carriable findCarriable(ModuleOp module) {
   if (failed(device))
     return {};
   bool hasLargest = false, hasExponentials = false, hasLongRows = false;
+  int64_t longestSoftmax = 0;
   unsigned numProducts = 0;
   module.walk([&](mlir::spyre::DeviceOpInterface op) {
-    hasLargest |= op.getInfo().combiner == Combiner::Maximum;
+    if (op.getInfo().combiner == Combiner::Maximum) {
+      hasLargest = true;
+      int64_t length = 1;
+      const llvm::SmallBitVector written = mlir::spyre::getUsedDims(op.getOutputMap());
+      for (auto [dim, extent] : llvm::enumerate(op.getExtents()))
+        length *= written[dim] ? 1 : extent;
+      longestSoftmax = std::max(longestSoftmax, length);
+    }
     hasExponentials |= op.getInfo().shiftLaw == ShiftLaw::ScaleByExp;
     if (op.getInfo().category == OpCategory::Batchmatmul) {
       ++numProducts;
@@ -112,7 +122,12 @@ static Carriable findCarriable(ModuleOp module) {
     }
     hasLongRows |= mlir::spyre::isLongReduction(op, *device);
   });
-  return {hasLargest && hasExponentials, numProducts > 1, hasLongRows};
+  // Some rows of f32: shorter ones, with what they are made of, stay as a whole.
+  constexpr int64_t kRowsInTile = 64, kBytesOfScore = 4, kPartOfScratchpad = 8;
+  const bool isLong = longestSoftmax * kRowsInTile * kBytesOfScore >
+                      device->getUsableLXInBytes() / kPartOfScratchpad;
+  const bool hasSoftmaxes = hasLargest && hasExponentials;
+  return {hasSoftmaxes, hasSoftmaxes && isLong, numProducts > 1, hasLongRows};
 }
 
 static bool mayCarry(ModuleOp module) {
@@ -135,7 +150,11 @@ static bool hasDeviations(ModuleOp module) {
 std::optional<ProgramForm> makeCarriedForm(ModuleOp program) {
   if (!mayCarry(program))
     return std::nullopt;
-  return ProgramForm{program.clone(), PlanKind::Carried, /*isL1=*/true};
+  ProgramForm form{program.clone(), PlanKind::Carried, /*isL1=*/true};
+  const Carriable carriable = findCarriable(program);
+  form.isUnlikely =
+      carriable.softmaxes && !carriable.longSoftmaxes && carriable.products && !carriable.longRows;
+  return form;
 }
 
 std::optional<ProgramForm> makeCarriedProductsForm(ModuleOp program) {
@@ -254,8 +273,8 @@ void PlanChoice::addTime(PlanKind kind, double ns) {
 }
 
 static ProgramForm clone(ProgramForm &form) {
-  return {form.program->clone(), form.kind, form.isL1, form.searchesLayouts,
-          form.keepsDeviationsApart};
+  return {form.program->clone(), form.kind,       form.isL1,
+          form.searchesLayouts,  form.isUnlikely, form.keepsDeviationsApart};
 }
 
 void PlanChoice::consider(ProgramForm form) {
@@ -284,6 +303,8 @@ bool PlanChoice::isWorthPlanning(const ProgramForm &form) const {
   if (mustBe)
     return !isWanted && form.kind == wanted && form.searchesLayouts == mustSearch;
   if (isWanted && form.kind != wanted)
+    return false;
+  if (form.isUnlikely && wanted == PlanKind::Best && isPlanned)
     return false;
   // Compile time: the usual layouts are not planned with tiles where they lose by far, others not
   // where they gain nothing without tiles.
@@ -350,7 +371,8 @@ void PlanChoice::consider(ProgramForm form, double planSeconds, unsigned optLeve
   }
   addTime(form.kind, ns);
   if (!form.searchesLayouts) {
-    usualInNs = std::min(usualInNs, ns);
+    if (!carries(form.kind))
+      usualInNs = std::min(usualInNs, ns);
     if (form.kind == PlanKind::Carried)
       usualCarriedInNs = std::min(usualCarriedInNs, ns);
     if (form.kind == PlanKind::CarriedProducts)

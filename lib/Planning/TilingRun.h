@@ -7,7 +7,8 @@
 //
 // A run of operations that grows one by one. With each, the dims that are the same dim of the
 // data are joined: a union-find over the dims of operations and of values (TilingRun.cpp). What
-// a candidate nest of the run takes is in NestCost.cpp, which candidates there are in
+// a candidate nest of the run takes is in NestCost.cpp, how cores may share it in NestShares.cpp,
+// which candidates there are in
 // TimeTiling.cpp, which runs become nests in NestChoice.cpp.
 //
 //===----------------------------------------------------------------------===//

@@ -35,6 +35,8 @@ struct ProgramForm {
   PlanKind kind = PlanKind::Tiled;
   bool isL1 = false;            ///< it has no layouts yet; else it is L2
   bool searchesLayouts = false; ///< layouts of several values are chosen together
+  /// Seldom better than plans of other kinds: made where it is asked for, or there is no other.
+  bool isUnlikely = false;
   /// Sums of squared deviations are carried by themselves (planning::Schedule).
   bool keepsDeviationsApart = false;
 };
@@ -93,7 +95,7 @@ private:
   bool searchPays = false;           ///< the searched layouts take less time without tiles
   bool usualIsFar = false;           ///< by far less
   std::optional<double> untiledInNs; ///< in the usual layouts
-  /// The best plan in those, and the best that carries sums on.
+  /// The best plan in those that carries nothing on, and the best that do.
   double usualInNs = std::numeric_limits<double>::infinity(), usualCarriedInNs = usualInNs,
          usualCarriedProductsInNs = usualInNs;
   double bestInNs = 0, bestInBytes = 0, bestCounted = 0;
