@@ -17,7 +17,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
-#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 using namespace spyre;
 using namespace spyre::runtime;
@@ -25,7 +29,18 @@ using namespace spyre::runtime;
 /// Bytes of the whole operand that all cores together touch.
 static int64_t getSizeInBytes(const sdsc::Descriptor &descriptor, const Operand &operand) {
   int64_t slices = 1;
-  if (operand.isLX()) {
+  if (const auto &own = operand.tensor->coreToSlice; operand.isLX() && !own.empty()) {
+    // A relayout's operand has a division of its own.
+    std::set<std::vector<std::pair<std::string, int64_t>>> parts;
+    for (std::vector<std::pair<std::string, int64_t>> part : own) {
+      std::erase_if(part, [&](const auto &entry) {
+        const std::optional<unsigned> dim = descriptor.findDim(entry.first);
+        return !dim || !operand.has(*dim);
+      });
+      parts.insert(std::move(part));
+    }
+    slices = static_cast<int64_t>(parts.size());
+  } else if (operand.isLX()) {
     // Every core has addresses of its own; the division tells copies from parts.
     for (unsigned dim = 0; dim < descriptor.dims.size(); ++dim)
       if (operand.has(dim))
