@@ -29,6 +29,10 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 namespace nb = nanobind;
 using namespace nb::literals;
 using namespace spyre::compiler;
@@ -170,11 +174,17 @@ nb::tuple compile(nb::str text, const std::string &name, const std::string &dire
   bool succeeded = false;
   {
     nb::gil_scoped_release release;
-    mlir::DialectRegistry registry;
-    spyre::registerAllDialects(registry);
-    mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-    succeeded = mlir::succeeded(compileText(llvm::StringRef(bytes, size_t(size)), name, directory,
-                                            options, stats, context));
+    {
+      mlir::DialectRegistry registry;
+      spyre::registerAllDialects(registry);
+      mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+      succeeded = mlir::succeeded(compileText(llvm::StringRef(bytes, size_t(size)), name, directory,
+                                              options, stats, context));
+    }
+    // A process that serves a model compiles now and then: what planning took is for others.
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
   }
   if (!stats.usageError.empty()) {
     PyErr_SetString(PyExc_ValueError, stats.usageError.c_str());

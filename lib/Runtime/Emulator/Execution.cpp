@@ -629,5 +629,7 @@ std::optional<Error> Execution::finish() {
     for (int core = 0; core < numCores; ++core)
       store(core);
   }
+  // What is stored is not kept beside it until the next launch.
+  results.clear();
   return std::nullopt;
 }

@@ -457,6 +457,9 @@ std::optional<Error> Execution::computeShuffle() {
     std::vector<int64_t> index(d.dims.size(), 0), slices(d.dims.size()), local(d.dims.size());
     Odometer odometer(outerDims, coreSizes, index.data());
     uint8_t *to = result.sticks.data();
+    // Most sticks come from where the one before came from.
+    std::vector<int64_t> known;
+    auto source = sourceOf.end();
     do {
       for (int64_t stick = 0; stick < rowSticks; ++stick, to += kStickInBytes) {
         index[stickDim] = stick * perStick;
@@ -465,7 +468,10 @@ std::optional<Error> Execution::computeShuffle() {
           slices[dim] = x.has(dim) ? global / x.dims[dim].extent : 0;
           local[dim] = x.has(dim) ? global % x.dims[dim].extent : 0;
         }
-        auto source = sourceOf.find(slices);
+        if (slices != known) {
+          source = sourceOf.find(slices);
+          known = slices;
+        }
         if (source == sourceOf.end()) {
           result.error = "no core holds a part that core " + std::to_string(core) + " wants";
           addReport(result, ReportKind::OutOfBounds, out, static_cast<int>(core),
