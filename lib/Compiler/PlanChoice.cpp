@@ -19,6 +19,7 @@
 #include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
 #include "spyre/Dialect/Spyre/Transforms/L2/StickAccess.h"
 #include "spyre/OpFunc/OpFuncTable.h"
+#include "spyre/Planning/TimeTiling.h"
 #include "spyre/SuperDSC/DeviceLimits.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -35,9 +36,6 @@ static constexpr double kFar = 1.5;
 
 /// Plans that move more than so many times the least are not near it either.
 static constexpr double kMuchTraffic = 1.25;
-/// Of the time that traffic takes, hidden or not, what counts in addition, as in nests: of plans
-/// that take about the same, that which moves less.
-static constexpr double kShareOfTraffic = 0.01;
 /// What counts of two plans is the same if it differs by such a part.
 static constexpr double kSame = 1e-6;
 /// Sums carried on are tried in other layouts if they take at most so many times the best plan
@@ -51,8 +49,8 @@ static bool carries(PlanKind kind) {
 }
 
 /// What \p get says of all planned functions of \p module.
-static double sum(ModuleOp module, double (*get)(func::FuncOp)) {
-  double all = 0;
+static PlanCost sum(ModuleOp module, PlanCost (*get)(func::FuncOp)) {
+  PlanCost all;
   for (auto func : module.getOps<func::FuncOp>())
     if (!func.isExternal())
       all += get(func);
@@ -130,8 +128,7 @@ static Carriable findCarriable(ModuleOp module) {
   return {hasSoftmaxes, hasSoftmaxes && isLong, numProducts > 1, hasLongRows};
 }
 
-static bool mayCarry(ModuleOp module) {
-  const Carriable carriable = findCarriable(module);
+static bool mayCarry(const Carriable &carriable) {
   return carriable.softmaxes || carriable.products || carriable.longRows;
 }
 
@@ -148,10 +145,10 @@ static bool hasDeviations(ModuleOp module) {
 }
 
 std::optional<ProgramForm> makeCarriedForm(ModuleOp program) {
-  if (!mayCarry(program))
+  const Carriable carriable = findCarriable(program);
+  if (!mayCarry(carriable))
     return std::nullopt;
   ProgramForm form{program.clone(), PlanKind::Carried, /*isL1=*/true};
-  const Carriable carriable = findCarriable(program);
   form.isUnlikely =
       carriable.softmaxes && !carriable.longSoftmaxes && carriable.products && !carriable.longRows;
   return form;
@@ -168,7 +165,7 @@ std::optional<ProgramForm> makeCarriedProductsForm(ModuleOp program) {
 static constexpr int64_t kLeastOfMask = 64;
 
 std::optional<ProgramForm> makeBandedForm(ModuleOp program, PlanKind kind, bool must) {
-  const bool mayHide = mayCarry(program) &&
+  const bool mayHide = mayCarry(findCarriable(program)) &&
                        program
                            .walk([](mlir::spyre::ConstantOp constant) {
                              auto type = cast<RankedTensorType>(constant.getType());
@@ -243,10 +240,12 @@ std::vector<ProgramForm> makeSearchedForms(ModuleOp program, ModuleOp assigned) 
   return forms;
 }
 
-/// What \p bytes of traffic count beside the time.
-static double getCounted(ModuleOp module, double bytes) {
+/// What plans of \p module that take \p cost are compared by, as nests are.
+static double getCountedInNs(ModuleOp module, PlanCost cost) {
   FailureOr<::spyre::Device> device = mlir::spyre::getDevice(module);
-  return failed(device) ? 0 : kShareOfTraffic * bytes / device->getRates().memoryInBytesPerNs;
+  return failed(device) ? cost.ns
+                        : cost.ns + planning::kShareOfTraffic * cost.bytes /
+                                        device->getRates().memoryInBytesPerNs;
 }
 
 void PlanChoice::setUntiled(OwningOpRef<ModuleOp> &untiled, bool hasPassed) {
@@ -254,11 +253,9 @@ void PlanChoice::setUntiled(OwningOpRef<ModuleOp> &untiled, bool hasPassed) {
   isPlanned = hasPassed;
   isWanted = hasPassed && wanted == PlanKind::Untiled && !mustSearch;
   if (hasPassed) {
-    bestInNs = sum(*untiled, getModelledTimeInNs);
-    bestInBytes = sum(*untiled, getTrafficInBytes);
-    bestCounted = bestInNs + getCounted(*untiled, bestInBytes);
-    times.ns.emplace_back(PlanKind::Untiled, bestInNs);
-    untiledInNs = usualInNs = bestInNs;
+    best = sum(*untiled, getPlanCost);
+    times.ns.emplace_back(PlanKind::Untiled, best.ns);
+    untiledInNs = usualInNs = best.ns;
   }
 }
 
@@ -318,8 +315,10 @@ bool PlanChoice::isWorthPlanning(const ProgramForm &form) const {
       form.kind == PlanKind::CarriedProducts ? usualCarriedProductsInNs : usualCarriedInNs;
   if (form.searchesLayouts && !usualIsFar && usualOfKind > kNearUsual * usualInNs)
     return false;
-  return !isPlanned || bestInNs > kNearBound * sum(**plan, getBoundInNs) ||
-         bestInBytes > kMuchTraffic * sum(**plan, getBoundInBytes);
+  if (!isPlanned)
+    return true;
+  const PlanCost least = sum(**plan, getLeastCost);
+  return best.ns > kNearBound * least.ns || best.bytes > kMuchTraffic * least.bytes;
 }
 
 void PlanChoice::consider(ProgramForm form, double planSeconds, unsigned optLevel) {
@@ -350,14 +349,16 @@ void PlanChoice::consider(ProgramForm form, double planSeconds, unsigned optLeve
     hasFailed |= mustBe;
     return;
   }
-  const double ns = sum(module, getModelledTimeInNs);
+  const PlanCost cost = sum(module, getPlanCost);
+  const double ns = cost.ns;
   if (form.searchesLayouts && form.kind == PlanKind::Untiled) {
     searchPays = !untiledInNs || ns < *untiledInNs;
     usualIsFar = untiledInNs && ns * kFar < *untiledInNs;
   }
   // Not every plan has a descriptor for each operation: with tiles a few need more dims.
   // Of two that take the same, the one that moves less.
-  const double bytes = sum(module, getTrafficInBytes), counted = ns + getCounted(module, bytes);
+  const double counted = getCountedInNs(module, cost),
+               bestCounted = isPlanned ? getCountedInNs(module, best) : 0;
   const bool isSame = isPlanned && std::abs(counted - bestCounted) <= kSame * bestCounted;
   const bool isBetter = !isPlanned || (wanted == form.kind && !isWanted) ||
                         (isSame ? form.searchesLayouts && !hasSearched : counted < bestCounted);
@@ -383,9 +384,7 @@ void PlanChoice::consider(ProgramForm form, double planSeconds, unsigned optLeve
   hasSearched = form.searchesLayouts;
   isWanted = wanted == form.kind;
   isPlanned = true;
-  bestInNs = ns;
-  bestInBytes = bytes;
-  bestCounted = counted;
+  best = cost;
   times.kind = form.kind;
   *plan = std::move(form.program);
 }

@@ -194,40 +194,29 @@ report::Function FactsCollector::collect() {
 
 namespace spyre::compiler {
 
-/// What \p get says of the estimate of each operation of \p func, as often as it runs.
-static double sumEstimates(func::FuncOp func,
-                           llvm::function_ref<double(const ::spyre::cost::Estimate &)> get) {
+PlanCost getPlanCost(func::FuncOp func) {
   PlanningModel model(func);
-  double all = 0;
+  PlanCost cost;
   if (succeeded(model.getDevice()))
     func.walk([&](DeviceOpInterface op) {
-      if (const PlannedOp *planned = model.get(op))
-        all += get(::spyre::cost::estimate(*model.getDevice(),
-                                           getCostProblem(op, *planned, *model.getDevice()))) *
-               static_cast<double>(getNumRuns(op));
+      const PlannedOp *planned = model.get(op);
+      if (!planned)
+        return;
+      const ::spyre::cost::Estimate estimate = ::spyre::cost::estimate(
+          *model.getDevice(), getCostProblem(op, *planned, *model.getDevice()));
+      const double runs = static_cast<double>(getNumRuns(op));
+      cost += {estimate.totalInNs * runs,
+               double(estimate.readInBytes + estimate.writtenInBytes) * runs};
     });
-  return all;
+  return cost;
 }
 
-double getModelledTimeInNs(func::FuncOp func) {
-  return sumEstimates(func,
-                      [](const ::spyre::cost::Estimate &estimate) { return estimate.totalInNs; });
-}
-
-double getTrafficInBytes(func::FuncOp func) {
-  return sumEstimates(func, [](const ::spyre::cost::Estimate &estimate) {
-    return double(estimate.readInBytes + estimate.writtenInBytes);
-  });
-}
-
-double getBoundInBytes(func::FuncOp func) {
+PlanCost getLeastCost(func::FuncOp func) {
   PlanningModel model(func);
-  return succeeded(model.getDevice()) ? BoundFacts(func, model).getInBytes() : 0;
-}
-
-double getBoundInNs(func::FuncOp func) {
-  PlanningModel model(func);
-  return succeeded(model.getDevice()) ? BoundFacts(func, model).getInNs() : 0;
+  if (failed(model.getDevice()))
+    return {};
+  const BoundFacts bound(func, model);
+  return {bound.getInNs(), bound.getInBytes()};
 }
 
 void collectPlanFacts(func::FuncOp func, int64_t numLaunches, CompileStats &stats) {

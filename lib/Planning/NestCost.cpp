@@ -473,17 +473,14 @@ double Run::evaluate(const Candidate &candidate, Nest &nest, bool &allFit, doubl
         return kIllegal;
   }
   // Others find what stays as a whole where they count it.
-  nest.isReversed =
-      std::any_of(kept.begin(), kept.end(),
-                  [](const Kept &entry) { return entry.tile.isGathered; }) &&
-      std::none_of(kept.begin(), kept.end(),
-                   [&](const Kept &entry) {
-                     return facts.firstUse[entry.tile.value] < first && !entry.tile.isLoaded;
-                   }) &&
-      std::none_of(kept.begin(), kept.end(), [&](const Kept &entry) {
-        return facts.lastUse[entry.tile.value] > last && !entry.tile.isLoaded &&
-               !entry.tile.isStored;
-      });
+  auto isOthers = [&](const Kept &entry) {
+    const NestTile &tile = entry.tile;
+    return !tile.isLoaded && (facts.firstUse[tile.value] < first ||
+                              (facts.lastUse[tile.value] > last && !tile.isStored));
+  };
+  nest.isReversed = std::any_of(kept.begin(), kept.end(),
+                                [](const Kept &entry) { return entry.tile.isGathered; }) &&
+                    std::none_of(kept.begin(), kept.end(), isOthers);
   for (Kept &entry : kept) {
     if (entry.tile.isGathered)
       ns += getGatherInNs(nest, entry) * double(nest.getNumRuns(entry.tile.depth));

@@ -31,8 +31,6 @@ namespace spyre::planning::tiling {
 
 /// A longer run is not looked at: what it would save, its parts save.
 inline constexpr unsigned kMaxRun = 2048;
-/// Of the time that traffic takes, hidden or not, what counts in addition.
-inline constexpr double kShareOfTraffic = 0.01;
 /// A nest has to be better than the same operations untiled by this factor: rates are rough.
 inline constexpr double kWorthwhile = 0.97;
 /// Longer runs are tiled by one loop.

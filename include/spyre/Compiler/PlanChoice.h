@@ -16,6 +16,7 @@
 #define SPYRE_COMPILER_PLANCHOICE_H
 
 #include "spyre/Compiler/Pipelines.h"
+#include "spyre/Compiler/PlanFacts.h"
 #include "spyre/Planning/PlanKind.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -98,7 +99,7 @@ private:
   /// The best plan in those that carries nothing on, and the best that do.
   double usualInNs = std::numeric_limits<double>::infinity(), usualCarriedInNs = usualInNs,
          usualCarriedProductsInNs = usualInNs;
-  double bestInNs = 0, bestInBytes = 0, bestCounted = 0;
+  PlanCost best;
   PlanTimes times;
 };
 

@@ -24,18 +24,24 @@ namespace spyre::compiler {
 /// an operation, in whole sticks, however many cores read it.
 void collectPlanFacts(mlir::func::FuncOp func, int64_t numLaunches, CompileStats &stats);
 
-/// The modelled time of one launch of the planned function \p func, without the rest.
-double getModelledTimeInNs(mlir::func::FuncOp func);
+/// Modelled time, and bytes read and written of device memory.
+struct PlanCost {
+  double ns = 0, bytes = 0;
 
-/// What its operations read and write of device memory, in bytes, as the cost model counts it.
-double getTrafficInBytes(mlir::func::FuncOp func);
+  PlanCost &operator+=(const PlanCost &other) {
+    ns += other.ns;
+    bytes += other.bytes;
+    return *this;
+  }
+};
 
-/// Bytes that any plan of one launch of \p func reads and writes.
-double getBoundInBytes(mlir::func::FuncOp func);
+/// What one launch of the planned function \p func takes and moves by the cost model, without the
+/// rest.
+PlanCost getPlanCost(mlir::func::FuncOp func);
 
-/// What no plan of one launch of \p func takes less than: the products, or each argument read and
-/// each result written once.
-double getBoundInNs(mlir::func::FuncOp func);
+/// What no plan of one launch of \p func falls below: the products take so long, or each argument
+/// is read and each result written once.
+PlanCost getLeastCost(mlir::func::FuncOp func);
 
 } // namespace spyre::compiler
 

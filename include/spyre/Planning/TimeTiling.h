@@ -119,6 +119,9 @@ TilingValue makeTilingValue(const layout::TensorLayout &memory, bool isInternal)
 /// Gives \p problem the numbers of \p device, of which \p cores may be used; 0: all.
 void setDevice(TilingProblem &problem, const Device &device, int64_t cores = 0);
 
+/// Of the time that traffic takes, hidden or not, what counts in addition: of plans that take about
+/// the same, that which moves less.
+inline constexpr double kShareOfTraffic = 0.01;
 /// Cores share tiles along so many classes at most.
 inline constexpr size_t kMostShares = 2;
 
