@@ -29,18 +29,19 @@ void Run::order(std::vector<Share> &shares) const {
   }
 }
 
+bool Run::cutsColumns(const Loop &loop) {
+  const std::vector<Node> &all = getColumns();
+  return std::any_of(all.begin(), all.end(),
+                     [&](Node root) { return &getClass(root) == loop.tiled; });
+}
+
 int64_t Run::getShareableUnits(const Class &shared, const std::vector<Loop> &loops) {
-  auto isOfColumns = [&](const Class *tiled) {
-    const std::vector<Node> &all = getColumns();
-    return shared.isOfColumns &&
-           std::any_of(all.begin(), all.end(), [&](Node root) { return &getClass(root) == tiled; });
-  };
   int64_t units = shared.extent / std::max<int64_t>(1, shared.unit);
   for (const Loop &loop : loops) {
     const int64_t left = loop.tiled->extent / loop.numTrips;
     if (loop.tiled == &shared)
       units = left / std::max<int64_t>(1, shared.unit);
-    else if (isOfColumns(loop.tiled))
+    else if (shared.isOfColumns && cutsColumns(loop))
       units = std::gcd(units, left / std::max<int64_t>(1, loop.tiled->unit));
   }
   return units;
@@ -63,10 +64,8 @@ std::vector<std::vector<Run::Share>> Run::getShares(const std::vector<Loop> &loo
   auto isTiled = [&](Node root) {
     const std::vector<Node> &all = getColumns();
     return !hasChain && std::find(all.begin(), all.end(), root) != all.end() &&
-           std::any_of(loops.begin(), loops.end(), [&](const Loop &loop) {
-             return std::any_of(all.begin(), all.end(),
-                                [&](Node other) { return &getClass(other) == loop.tiled; });
-           });
+           std::any_of(loops.begin(), loops.end(),
+                       [&](const Loop &loop) { return cutsColumns(loop); });
   };
   std::vector<Node> shareable = candidates;
   std::erase_if(shareable, isTiled);

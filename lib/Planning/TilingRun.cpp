@@ -101,14 +101,17 @@ static bool dependsOn(const layout::IndexMap &map, unsigned dim) {
                      [dim](const layout::IndexExpr &expr) { return layout::dependsOn(expr, dim); });
 }
 
+static void addOnce(Node node, std::vector<Node> &found) {
+  if (std::find(found.begin(), found.end(), node) == found.end())
+    found.push_back(node);
+}
+
 void Run::addColumns(Use use, std::vector<Node> &found) {
   const TilingOp &op = facts.problem.ops[use.op];
   for (unsigned d = 0; d < Facts::getExtents(op).size(); ++d) {
     const Node node = facts.opNodes[use.op] + d;
-    if (dependsOn(facts.getMap(use), d) || isReduced[node] || Facts::getExtents(op)[d] == 1)
-      continue;
-    if (const Node root = find(node); std::find(found.begin(), found.end(), root) == found.end())
-      found.push_back(root);
+    if (!dependsOn(facts.getMap(use), d) && !isReduced[node] && Facts::getExtents(op)[d] != 1)
+      addOnce(find(node), found);
   }
 }
 
@@ -130,10 +133,9 @@ void Run::addChains(std::vector<Node> &found) {
       if (isBatched)
         continue;
       addColumns(use, found);
-      for (unsigned d = 0; d < Facts::getExtents(op).size(); ++d)
-        if (const Node node = facts.opNodes[use.op] + d;
-            isReduced[node] && std::find(found.begin(), found.end(), find(node)) == found.end())
-          found.push_back(find(node));
+      for (unsigned d = 0; d < extents.size(); ++d)
+        if (const Node node = facts.opNodes[use.op] + d; isReduced[node])
+          addOnce(find(node), found);
     }
 }
 

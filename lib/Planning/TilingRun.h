@@ -401,6 +401,8 @@ private:
     const Class *shared = nullptr;
     int64_t numSlices = 1;
   };
+  /// True if \p loop is over columns of products.
+  bool cutsColumns(const Loop &loop);
   /// Into how many slices cores could share what \p loops leave of \p shared.
   int64_t getShareableUnits(const Class &shared, const std::vector<Loop> &loops);
   struct Candidate {
