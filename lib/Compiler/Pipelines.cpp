@@ -40,6 +40,8 @@ void buildL1Stage(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreResolvePrecision());
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreWidenArguments());
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreDecompose());
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreSplitProducts());
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreExpandFunctions());
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreFoldViews());
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreSplitDims());
   pm.addPass(mlir::createCanonicalizerPass());

@@ -250,11 +250,11 @@ def OpFunc_gelufwd : OpFuncUnary<"gelufwd", (spyreop_gelu $x), OpFuncTailMap<"Ze
   let meaning = "x/2 * (1 + erf(x/sqrt(2)))";
   let notes = "no public text says which form; the erf form is ours";
 }
-def OpFunc_silu : OpFuncUnary<"silu", (spyreop_silu $x), OpFuncTailMap<"Zero", "Unknown", "PosInf", "Finite">, 0> {
+def OpFunc_silu : OpFuncUnary<"silu", (spyreop_silu $x), OpFuncTailMap<"Zero", "Unknown", "PosInf", "Finite">> {
   let meaning = "x * sigmoid(x)";
 }
 def OpFunc_clip : OpFuncUnary<"clip", (scalar_minimumf (scalar_maximumf $x, (parameter "clipMin")), (parameter "clipMax")),
-                              OpFuncTailMap<"Finite", "Unknown", "Unknown", "Finite">, 0> {
+                              OpFuncTailMap<"Finite", "Unknown", "Unknown", "Finite">> {
   let keepsNumbers = 1;
   let meaning = "min(max(x, clipMin), clipMax)";
   let constants = ["clipMin", "clipMax"];
@@ -335,9 +335,9 @@ def OpFunc_minimum : OpFuncBroadcast<"minimum", 2, (scalar_minimumf $x, $y), OpF
 }
 
 class OpFuncCompare<string name, string predicate, string onZeros, string text>
-    : OpFuncBroadcast<name, 2, (scalar_uitofp (!cast<ScalarOp>("scalar_cmpf_" # predicate) $x, $y)), OpFuncTailRule<"Compare" # onZeros>, 0> {
+    : OpFuncBroadcast<name, 2, (scalar_uitofp (!cast<ScalarOp>("scalar_cmpf_" # predicate) $x, $y)), OpFuncTailRule<"Compare" # onZeros>> {
   let meaning = "1 where " # text # ", else 0";
-  let notes = "the result is a truth value in a 16-bit lane";
+  let notes = "the result is a truth value, 1 or 0, in the operands' format";
   let jumps = 1;
 }
 def OpFunc_equal : OpFuncCompare<"equal", "oeq", "True", "x = y">;

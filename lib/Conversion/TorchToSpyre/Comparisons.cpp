@@ -173,11 +173,13 @@ static LogicalResult lowerCompare(Lowering &l, const Comparison &entry) {
 /// |x| is no more than the largest number: not infinite, and no NaN, which is the same.
 static LogicalResult lowerIsfinite(Lowering &l) {
   Type type = l.getTensorType(0).getElementType();
-  if (!isHalf(type))
-    return l.refuse("the device compares 16-bit floats only");
+  if (!isHalf(type) && !type.isF32())
+    return l.refuse("the device compares floats only");
   Arithmetic m(l, type);
   // f16's largest number is 65536 on the device; beyond are numbers that f16 has not.
-  double largest = type.isF16() ? 65536.0 : ::spyre::kDL16MaxFinite;
+  double largest = type.isF32()   ? double(std::numeric_limits<float>::max())
+                   : type.isF16() ? 65536.0
+                                  : ::spyre::kDL16MaxFinite;
   return l.replaceWith(m.compare("lesserequal", m.unary("abs", l.getTensor(0)), largest));
 }
 
@@ -185,16 +187,11 @@ static LogicalResult lowerIsfinite(Lowering &l) {
 // Truth values
 //===----------------------------------------------------------------------===//
 
-// A 16-bit x differs from 0. f32 has no comparison, but selects by any number.
 static Value buildTruth(Lowering &l, Value x) {
   Type type = getTensorType(x).getElementType();
   if (isBool(type))
     return x;
-  Arithmetic m(l, type);
-  if (isHalf(type))
-    return m.compare("notequal", x, 0.0);
-  Value chosen = buildConvert(l.b, l.loc, m.select(x, 1.0, 0.0), l.b.getF16Type());
-  return Arithmetic(l, l.b.getF16Type()).compare("notequal", chosen, 0.0);
+  return Arithmetic(l, type).compare("notequal", x, 0.0);
 }
 
 Value torch_lowering::getTruth(Lowering &l, unsigned i) {

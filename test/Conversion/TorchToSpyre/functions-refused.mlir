@@ -58,15 +58,6 @@ func.func @erfc_f16(%x: !torch.vtensor<[5],f16>) -> !torch.vtensor<[5],f16> {
 
 // -----
 
-// expected-error@below {{'erfc_f32' cannot be compiled}}
-func.func @erfc_f32(%x: !torch.vtensor<[5],f32>) -> !torch.vtensor<[5],f32> {
-  // expected-note@below {{small results need more digits}}
-  %0 = torch.aten.erfc %x : !torch.vtensor<[5],f32> -> !torch.vtensor<[5],f32>
-  return %0 : !torch.vtensor<[5],f32>
-}
-
-// -----
-
 // expected-error@below {{'logit_f16' cannot be compiled}}
 func.func @logit_f16(%x: !torch.vtensor<[5],f16>) -> !torch.vtensor<[5],f16> {
   %none = torch.constant.none
@@ -110,13 +101,4 @@ func.func @norm_of_small_order(%x: !torch.vtensor<[5],f16>) -> !torch.vtensor<[]
   // expected-note@below {{the device has no norm of this order}}
   %0 = torch.aten.norm.Scalar %x, %order : !torch.vtensor<[5],f16>, !torch.float -> !torch.vtensor<[],f16>
   return %0 : !torch.vtensor<[],f16>
-}
-
-// -----
-
-// expected-error@below {{'isfinite_f32' cannot be compiled}}
-func.func @isfinite_f32(%x: !torch.vtensor<[5],f32>) -> !torch.vtensor<[5],i1> {
-  // expected-note@below {{the device compares 16-bit floats only}}
-  %0 = torch.aten.isfinite %x : !torch.vtensor<[5],f32> -> !torch.vtensor<[5],i1>
-  return %0 : !torch.vtensor<[5],i1>
 }

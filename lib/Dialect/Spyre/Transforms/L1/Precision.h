@@ -76,8 +76,10 @@ public:
   /// A 16-bit type that the island of \p op is entered from or left to.
   Type getHalfType(Operation *op) const;
 
-  /// The device computes \p op in f32.
+  /// The device computes \p op in f32 by an operation of its own.
   static bool hasF32Form(Operation *op);
+  /// It does, or by several operations that later passes put in its place.
+  static bool canBeF32(Operation *op);
   /// The device computes \p op at DL16.
   static bool hasHalfForm(Operation *op);
 
@@ -103,6 +105,12 @@ private:
   llvm::SmallPtrSet<void *, 4> visibleIslands; // by island leader
   void *getIsland(Operation *op) const;
 };
+
+/// True for a product of f32 tensors that spyre-split-products can do with 16-bit ones.
+bool isSplitProduct(DeviceOpInterface op);
+
+/// True for a function of f32 numbers that spyre-expand-functions writes with others.
+bool isExpandedFunction(DeviceOpInterface op);
 
 /// Means and variances that the program computes in f64 become f32; fails, after an
 /// error, where other f64 operations are left.

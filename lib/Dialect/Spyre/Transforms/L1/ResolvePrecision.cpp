@@ -160,9 +160,10 @@ static bool hasForm(Operation *op, ::spyre::DataFormat format) {
   bool half = format == ::spyre::DataFormat::SEN169_FP16;
   if (half && op->hasAttr(kWideAttr)) // DL16 would not hold its numbers
     return false;
-  if (isa<MatmulOp, LinearOp, LogSoftmaxOp>(op)) // batchmatmul and log have no f32 form
+  if (isa<LogSoftmaxOp>(op)) // log has no f32 form
     return half;
-  if (isComposite(op))
+  if (isComposite(op)) // spyre-split-products does f32 ones
+
     return true;
   auto device = cast<DeviceOpInterface>(op);
   const ::spyre::OpFuncInfo &info = device.getInfo();
@@ -181,6 +182,13 @@ static bool hasForm(Operation *op, ::spyre::DataFormat format) {
 }
 
 bool F32Region::hasF32Form(Operation *op) { return hasForm(op, ::spyre::DataFormat::IEEE_FP32); }
+
+bool F32Region::canBeF32(Operation *op) {
+  if (hasF32Form(op) || isa<MatmulOp, LinearOp, LogSoftmaxOp>(op))
+    return true;
+  auto device = dyn_cast<DeviceOpInterface>(op);
+  return device && (isSplitProduct(device) || isExpandedFunction(device));
+}
 
 bool F32Region::hasHalfForm(Operation *op) { return hasForm(op, ::spyre::DataFormat::SEN169_FP16); }
 
@@ -510,6 +518,15 @@ void PrecisionRewriter::rewriteHalf(Operation *op) {
   dead.push_back(op);
 }
 
+/// A comparison of f32 numbers answers in f32; the program reads truth values of 16 bits, but
+/// for choices in f32, which take the answer as it is.
+static bool isComparison(Operation *op) {
+  auto device = dyn_cast<DeviceOpInterface>(op);
+  return device && device.getInfo().jumps && device.getResultTensor() &&
+         getTensorType(device.getResultTensor()).getElementType().isInteger(1) &&
+         llvm::any_of(device.getInputs(), isF32);
+}
+
 void PrecisionRewriter::rewriteFull(Operation *op) {
   if (isWidenedCondition(op)) {
     Value condition = op->getOperand(0);
@@ -526,6 +543,17 @@ void PrecisionRewriter::rewriteFull(Operation *op) {
   for (OpOperand &operand : op->getOpOperands())
     if (isF32(operand.get()))
       operand.set(getFull(operand.get()));
+  if (isComparison(op)) {
+    rewriter.setInsertionPoint(op);
+    DeviceOpSpec spec = DeviceOpSpec::of(cast<DeviceOpInterface>(op));
+    RankedTensorType truth = getTensorType(op->getResult(0));
+    spec.resultType = RankedTensorType::get(truth.getShape(), rewriter.getF32Type());
+    Value answer = buildDeviceOp(rewriter, op->getLoc(), spec).getResultTensor();
+    Value narrow = buildPointwise(rewriter, op->getLoc(), OpFunc::Fp32todl16, {answer}, truth);
+    fulls[narrow] = answer;
+    rewriter.replaceAllUsesWith(op->getResult(0), narrow);
+    dead.push_back(op);
+  }
 }
 
 void PrecisionRewriter::run(func::FuncOp func) {
@@ -577,7 +605,7 @@ struct ResolvePrecisionPass : mlir::spyre::impl::SpyreResolvePrecisionBase<Resol
     applyPrecisionRules(region);
     SmallVector<Operation *> refused;
     for (Operation *op : region.getOps())
-      if (!region.isHalf(op) && !F32Region::hasF32Form(op))
+      if (!region.isHalf(op) && !F32Region::canBeF32(op))
         refused.push_back(op);
     if (!refused.empty()) {
       InFlightDiagnostic error = emitError(func.getLoc())

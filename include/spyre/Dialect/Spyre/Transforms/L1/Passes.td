@@ -236,6 +236,60 @@ def SpyreDecompose : Pass<"spyre-decompose", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::spyre::SpyreDialect"];
 }
 
+def SpyreSplitProducts : Pass<"spyre-split-products", "::mlir::func::FuncOp"> {
+  let summary = "Products of f32 from those of 16-bit numbers";
+  let description = [{
+    Input: composites decomposed. Lowering: the factors of an f32 product are cut into three
+    16-bit pieces each, rows and columns scaled by powers of two so that none is lost; one
+    contraction makes the product of the first pieces, a second one what all larger pairs of
+    pieces make less the first, a third one what all pairs make less both. The result is their
+    sum in f32, as good as an f32 product (docs/developer/numerics.md says how good). Products
+    of one row or one column are multiplied and summed in f32 by the SIMD units. Output: no f32
+    product.
+
+    ```mlir
+    // spyre-opt --spyre-split-products
+    func.func @f(%x: tensor<64x128xf32>, %w: tensor<128xf32>) -> tensor<64xf32> {
+      %0 = spyre.batchmatmul (d0 = 64, d1 = 128) ins(%x[d0, d1], %w[d1]) -> [d0] : tensor<64x128xf32>, tensor<128xf32> -> tensor<64xf32>
+      return %0 : tensor<64xf32>
+    }
+    // becomes
+    func.func @f(%arg0: tensor<64x128xf32>, %arg1: tensor<128xf32>) -> tensor<64xf32> {
+      %0 = spyre.mul (d0 = 64, d1 = 128) ins(%arg0[d0, d1], %arg1[d1]) -> [d0, d1] : tensor<64x128xf32>, tensor<128xf32> -> tensor<64x128xf32>
+      %1 = spyre.sum (d0 = 64, d1 = 128) ins(%0[d0, d1]) -> [d0] : tensor<64x128xf32> -> tensor<64xf32>
+      return %1 : tensor<64xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
+def SpyreExpandFunctions : Pass<"spyre-expand-functions", "::mlir::func::FuncOp"> {
+  let summary = "Functions of f32 numbers that the device has for 16-bit ones only";
+  let description = [{
+    Input: composites decomposed. Lowering: log, tanh, gelu and softplus of f32 tensors become
+    series and polynomials of operations that have an f32 form, with f32's accuracy
+    (docs/developer/numerics.md). Output: every f32 operation has an f32 form.
+
+    ```mlir
+    // spyre-opt --spyre-expand-functions
+    func.func @f(%x: tensor<64x128xf32>) -> tensor<64x128xf32> {
+      %0 = spyre.tanh (d0 = 64, d1 = 128) ins(%x[d0, d1]) -> [d0, d1] : tensor<64x128xf32> -> tensor<64x128xf32>
+      return %0 : tensor<64x128xf32>
+    }
+    // becomes
+    func.func @f(%arg0: tensor<64x128xf32>) -> tensor<64x128xf32> {
+      %0 = spyre.view %arg0[d0, d1] : tensor<64x128xf32> -> tensor<64x128xf32>
+      %1 = spyre.abs (d0 = 64, d1 = 128) ins(%0[d0, d1]) -> [d0, d1] : tensor<64x128xf32> -> tensor<64x128xf32>
+      …
+      %33 = spyre.where3 (d0 = 64, d1 = 128) ins(%32[d0, d1], %31[d0, d1], %11[d0, d1]) -> [d0, d1] : tensor<64x128xf32>, tensor<64x128xf32>, tensor<64x128xf32> -> tensor<64x128xf32>
+      return %33 : tensor<64x128xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
 def SpyreFoldViews : Pass<"spyre-fold-views", "::mlir::func::FuncOp"> {
   let summary = "Views into the access maps of the operations around them";
   let description = [{
