@@ -437,6 +437,7 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
   stats.plans.clear();
   ::spyre::compiler::LowerOptions lower;
   lower.optLevel = options.optLevel;
+  lower.precision = options.precision;
   lower.cores = options.cores;
   lower.tileSeed = options.planSeed;
   lower.planSeconds = options.planSeconds;
@@ -444,16 +445,18 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
   lower.recordAddresses = lower.recordPlan && options.saveAddresses;
   mlir::spyre::SpyreVerifyProvenanceOptions provenance;
   provenance.operations = fromTorch;
-  auto l1 = [&](OpPassManager &pm) { ::spyre::compiler::buildL1Stage(pm); };
+  auto l1 = [&](OpPassManager &pm) { ::spyre::compiler::buildL1Stage(pm, lower); };
   auto l2 = [&](OpPassManager &pm) { ::spyre::compiler::buildL2Stage(pm, lower); };
   auto l3 = [&](OpPassManager &pm) {
     ::spyre::compiler::buildL3Stage(pm, lower, /*hasBuffers=*/level == 3);
     pm.addPass(mlir::spyre::createSpyreVerifyProvenance(provenance));
   };
   using ::spyre::compiler::HostNumbers;
-  HostNumbers numbers = level != 1 || !options.exactArguments ? HostNumbers::Rounded
-                        : options.exactResults                ? HostNumbers::ExactResults
-                                                              : HostNumbers::Exact;
+  const bool isExact =
+      options.exactArguments || options.precision == ::spyre::compiler::Precision::Strict;
+  HostNumbers numbers = level != 1 || !isExact ? HostNumbers::Rounded
+                        : options.exactResults ? HostNumbers::ExactResults
+                                               : HostNumbers::Exact;
   FailureOr<::spyre::compiler::ProgramGraph> split =
       ::spyre::compiler::splitProgram(std::move(module), isSplit, numbers);
   if (failed(split))

@@ -52,6 +52,11 @@ spyre::compiler::CompileFlags::CompileFlags(cl::OptionCategory &category)
                cl::desc("best (default): the plan that takes least in the cost model; untiled, "
                         "tiled, banded or carried: one of that kind, to compare them"),
                cl::init("best"), cl::cat(category)),
+      precision("precision",
+                cl::desc("default: f32 as accurate as f32, 16-bit types in the device's 16-bit "
+                         "format; strict: those, too, as accurate as PyTorch's; fast: products of "
+                         "f32 with 16-bit factors and results"),
+                cl::init("default"), cl::cat(category)),
       planSeed(
           "plan-seed",
           cl::desc("With a plan of kind tiled, banded or carried, for tests: tiles as this number "
@@ -149,6 +154,12 @@ spyre::compiler::makeOptions(const CompileFlagValues &flags) {
   std::optional<PlanKind> planKind = parseName<PlanKind>(flags.planKind);
   if (!planKind)
     return "--plan-kind=" + flags.planKind + ": known kinds are " + listNames(PlanKind::Best);
+  if (flags.precision == "strict")
+    options.precision = Precision::Strict;
+  else if (flags.precision == "fast")
+    options.precision = Precision::Fast;
+  else if (flags.precision != "default")
+    return "--precision=" + flags.precision + ": known choices are default, strict and fast";
   if (!parseWeights(flags.weights, options.weights))
     return "--weights=" + flags.weights +
            ": a list of arguments or ranges is wanted, e.g. in1,in3-in9";
@@ -193,6 +204,7 @@ spyre::compiler::CompileFlags::getOptions() const {
   CompileFlagValues values{optLevel,   cores,  target,  form, device,
                            dumpStages, report, weights, host, costModel};
   values.planKind = planKind;
+  values.precision = precision;
   values.ratesFile = rates;
   values.planSeed = planSeed;
   values.plan = plan;

@@ -27,17 +27,21 @@ using namespace mlir;
 
 namespace spyre::compiler {
 
-void buildL1Stage(OpPassManager &pm) {
+void buildL1Stage(OpPassManager &pm, const LowerOptions &options) {
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreCollectHints());
   pm.addPass(mlir::spyre::createSpyreSpecializeShapes());
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreFoldTorchConstants());
   pm.addPass(mlir::spyre::createConvertTorchToSpyre());
   pm.addPass(mlir::createCanonicalizerPass());
   pm.addPass(mlir::createCSEPass());
+  if (options.precision == Precision::Strict)
+    pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreStrictPrecision());
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreWidenRange());
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreExactJumps());
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreCentreKeys());
-  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreResolvePrecision());
+  mlir::spyre::SpyreResolvePrecisionOptions precision;
+  precision.fastProducts = options.precision == Precision::Fast;
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreResolvePrecision(precision));
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreWidenArguments());
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreDecompose());
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreSplitProducts());
@@ -101,7 +105,7 @@ void buildL3Stage(OpPassManager &pm, const LowerOptions &options, bool hasBuffer
 }
 
 void buildPlanPipeline(OpPassManager &pm, const LowerOptions &options) {
-  buildL1Stage(pm);
+  buildL1Stage(pm, options);
   buildL2Stage(pm, options);
   buildL3Stage(pm, options);
 }
@@ -122,8 +126,8 @@ void buildKTIRPipeline(OpPassManager &pm) {
 }
 
 void registerPipelines() {
-  PassPipelineRegistration<>("spyre-torch-to-l1",
-                             "torch dialect to device operations on plain tensors", buildL1Stage);
+  PassPipelineRegistration<LowerOptions>(
+      "spyre-torch-to-l1", "torch dialect to device operations on plain tensors", buildL1Stage);
   PassPipelineRegistration<LowerOptions>(
       "spyre-plan", "Lower a program to a placed and verified L3",
       [](OpPassManager &pm, const LowerOptions &options) { buildPlanPipeline(pm, options); });

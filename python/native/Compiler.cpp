@@ -136,12 +136,14 @@ nb::tuple compile(nb::str text, const std::string &name, const std::string &dire
                   const std::vector<std::vector<int64_t>> &inputShapes, bool pretty,
                   const std::string &report, const std::string &dumpStages, const std::string &host,
                   bool exactArguments, bool exactResults, bool movesOnHost,
-                  const std::string &planKind, const spyre::RateValues &rates,
-                  const std::string &plan, const std::string &savePlan, double planSeconds) {
+                  const std::string &precision, const std::string &planKind,
+                  const spyre::RateValues &rates, const std::string &plan,
+                  const std::string &savePlan, double planSeconds) {
   CompileFlagValues flags;
   flags.exactArguments = exactArguments;
   flags.exactResults = exactResults;
   flags.movesOnHost = movesOnHost;
+  flags.precision = precision;
   flags.planKind = planKind;
   flags.rates = rates;
   flags.savePlan = savePlan;
@@ -205,6 +207,7 @@ NB_MODULE(_compiler, m) {
         "weights"_a = std::vector<unsigned>(),
         "input_shapes"_a = std::vector<std::vector<int64_t>>(), "pretty"_a = false, "report"_a = "",
         "dump_stages"_a = "", "host"_a = "table", "exact_arguments"_a = true,
-        "exact_results"_a = false, "moves_on_host"_a = false, "plan_kind"_a = "best",
-        "rates"_a = spyre::RateValues(), "plan"_a = "", "save_plan"_a = "", "plan_seconds"_a = 0.0);
+        "exact_results"_a = false, "moves_on_host"_a = false, "precision"_a = "default",
+        "plan_kind"_a = "best", "rates"_a = spyre::RateValues(), "plan"_a = "", "save_plan"_a = "",
+        "plan_seconds"_a = 0.0);
 }

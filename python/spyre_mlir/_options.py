@@ -32,6 +32,9 @@ class Options:
 
     host: who computes what the device cannot: "torch" (PyTorch's own kernels; without PyTorch, as "table"),
     "table" (the runtime's functions only; the rest is refused), "none" (all of it is refused).
+    precision: "default": what the program writes as float32 is computed with float32's accuracy, 16-bit types in the
+    device's 16-bit format; "strict": those, too, are computed as accurately as PyTorch does, in float32; "fast":
+    products of float32 tensors have 16-bit factors and results.
     exact_arguments: float16 arguments are float32 on the device where their last bit decides.
     exact_results: so are results that were chosen among them or scaled (relu, maximum, x * 2), as what reads them
     may decide by that bit; torch.compile has it always, since the next graph may.
@@ -59,6 +62,7 @@ class Options:
     target: str = "superdsc"
     superdsc_form: str = "2026-08"
     host: str = "torch"
+    precision: str = "default"
     exact_arguments: bool = True
     exact_results: bool = False
     moves_on_host: bool = False
@@ -107,6 +111,8 @@ class Options:
             raise OptionError(f"opt_level={self.opt_level}: optimisation levels are 0 to 3")
         if self.host not in ("torch", "table", "none"):
             raise OptionError(f"host={self.host!r}: 'torch', 'table' or 'none' wanted")
+        if self.precision not in ("default", "strict", "fast"):
+            raise OptionError(f"precision={self.precision!r}: 'default', 'strict' or 'fast' wanted")
         if self.plan_kind not in PLAN_KINDS:
             raise OptionError(f"plan_kind={self.plan_kind!r}: one of {', '.join(map(repr, PLAN_KINDS))} wanted")
         if self.weights not in ("checked", "sampled", "versions"):
@@ -128,6 +134,7 @@ class Options:
             "device": self.device,
             "target": self.target,
             "form": self.superdsc_form,
+            "precision": self.precision,
             "exact_arguments": self.exact_arguments,
             "exact_results": self.exact_results,
             "moves_on_host": self.moves_on_host,

@@ -26,6 +26,7 @@ usage: spyre-run IN.mlir|DIR [options]
   or a bundle directory from anywhere.
 
   -O0 ... -O3, --cores N, --target, --superdsc-form, --weights LIST, --host=none|table,
+  --precision=default|strict|fast,
   --plan FILE, --save-plan FILE, --save-addresses, --plan-seconds S, --plan-kind KIND, --plan-seed N, --rates FILE,
   --dump-stages DIR, --report FILE.html   as spyre-compile has them, for IN.mlir
 
@@ -135,6 +136,7 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
                         : flag == "--weights"       ? &options.compile.weights
                         : flag == "--host"          ? &options.compile.host
                         : flag == "--plan-kind"     ? &options.compile.planKind
+                        : flag == "--precision"     ? &options.compile.precision
                         : flag == "--plan"          ? &options.compile.plan
                         : flag == "--save-plan"     ? &options.compile.savePlan
                         : flag == "--rates"         ? &options.compile.ratesFile

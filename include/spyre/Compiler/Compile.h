@@ -14,13 +14,13 @@
 #ifndef SPYRE_COMPILER_COMPILE_H
 #define SPYRE_COMPILER_COMPILE_H
 
+#include "spyre/Compiler/HostChoice.h"
+#include "spyre/Compiler/Pipelines.h"
 #include "spyre/Device/Rates.h"
+#include "spyre/Planning/PlanKind.h"
 #include "spyre/Report/ProgramReport.h"
 
 #include "mlir/IR/Diagnostics.h"
-#include "spyre/Compiler/HostChoice.h"
-#include "spyre/Planning/PlanKind.h"
-
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/LLVM.h"
@@ -61,6 +61,7 @@ struct CompileOptions {
   std::vector<unsigned> weights;
   /// Which operations the host may compute where the device cannot.
   HostPolicy host = HostPolicy::Table;
+  Precision precision = Precision::Default;
   /// f16 arguments are f32 on the device where the bit decides that DL16 lacks
   /// (spyre-exact-jumps, spyre-widen-arguments). False: all are DL16, at half the traffic.
   bool exactArguments = true;

@@ -28,7 +28,7 @@ struct CompileFlagValues {
   int64_t cores = 0;
   std::string target = "superdsc", form = "2026-08", device = "spyre";
   std::string dumpStages, report, weights, host = "table", costModel = "published";
-  std::string planKind = "best", plan, savePlan;
+  std::string planKind = "best", plan, savePlan, precision = "default";
   std::string ratesFile; ///< or empty
   RateValues rates;      ///< of callers without a file
   int64_t planSeed = 0;
@@ -53,6 +53,7 @@ private:
   llvm::cl::opt<int> optLevel;
   llvm::cl::opt<int64_t> cores, planSeed;
   llvm::cl::opt<std::string> target, form, device, rates, weights, host, costModel, planKind;
+  llvm::cl::opt<std::string> precision;
   llvm::cl::opt<std::string> plan, savePlan;
   llvm::cl::opt<bool> saveAddresses;
   llvm::cl::opt<double> planSeconds;

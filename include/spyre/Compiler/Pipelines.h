@@ -18,8 +18,21 @@
 
 namespace spyre::compiler {
 
+/// In what format the device computes what the program writes.
+enum class Precision {
+  Default, ///< f32 with f32's accuracy, 16-bit types in the device's 16-bit format
+  Strict,  ///< 16-bit types, too, as well as PyTorch computes them: in f32
+  Fast,    ///< products of f32 with 16-bit factors and results
+};
+
 struct LowerOptions : public mlir::PassPipelineOptions<LowerOptions> {
   Option<int> optLevel{*this, "O", llvm::cl::desc("Optimisation level, 0 to 3"), llvm::cl::init(2)};
+  Option<Precision> precision{
+      *this, "precision", llvm::cl::desc("What programs' types are computed in"),
+      llvm::cl::init(Precision::Default),
+      llvm::cl::values(clEnumValN(Precision::Default, "default", "f32 as f32, 16 bits as such"),
+                       clEnumValN(Precision::Strict, "strict", "16-bit types in f32"),
+                       clEnumValN(Precision::Fast, "fast", "products of f32 at 16 bits"))};
   Option<int64_t> cores{*this, "cores",
                         llvm::cl::desc("Cores to use; 0: one at -O0, else all of the device's"),
                         llvm::cl::init(0)};
@@ -63,7 +76,7 @@ struct LowerOptions : public mlir::PassPipelineOptions<LowerOptions> {
 /// The stages: torch to L1; L1 to L2, verified; L2 to a placed and verified L3.
 /// Each leaves alone what is already below it. \p hasBuffers: the program is one of
 /// L3, with buffers that may lack a place.
-void buildL1Stage(mlir::OpPassManager &pm);
+void buildL1Stage(mlir::OpPassManager &pm, const LowerOptions &options);
 void buildL2Stage(mlir::OpPassManager &pm, const LowerOptions &options);
 void buildL3Stage(mlir::OpPassManager &pm, const LowerOptions &options, bool hasBuffers = false);
 /// All three.

@@ -113,16 +113,11 @@ Value torch_lowering::buildSignOf(const Arithmetic &m, Value x) {
 }
 
 // log(1 + x) = x log(w) / (w - 1) for w = 1 + x as rounded (the quotient varies slowly, so
-// the rounding of w does not matter), and x where w is 1. Where w is large it is x. The
-// logarithm has 16 bits only: in f32, w is rounded to the 10 bits of its operand first (by
-// Dekker's splitting), so that both see the same w.
+// the rounding of w does not matter), and x where w is 1. Where w is large it is x.
 Value torch_lowering::buildLog1p(const Arithmetic &m, Value x) {
   Value w = m.add(x, 1.0);
-  if (!isHalf(m.element)) {
+  if (!isHalf(m.element))
     w = m.minimum(w, 0x1p100); // an infinity stays the factor's
-    Value product = m.mul(w, 0x1p14 + 1);
-    w = m.sub(product, m.sub(product, w));
-  }
   Value excess = m.sub(w, 1.0);
   Value result = m.mul(x, m.div(m.unary("log", w), excess));
   return m.select(excess, result, x);

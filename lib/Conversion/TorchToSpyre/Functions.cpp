@@ -7,8 +7,7 @@
 //
 // Functions that the device has no operation for, in f32 by series and polynomials of
 // Abramowitz and Stegun's handbook (the numbers in the comments), narrowed once.
-// 16-bit results are right within a u or two; f32 results where no logarithm, which has
-// 16 bits only, is needed.
+// 16-bit results are right within a u or two, f32 results within a few units of theirs.
 //
 // An f16 argument loses its last fraction bit at copy-in. Where a function magnifies that
 // without a bound (beside a pole or a branch point) it is refused for f16, so that the host

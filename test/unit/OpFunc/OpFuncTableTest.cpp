@@ -217,10 +217,12 @@ TEST(OpFuncTableTest, MnemonicsAreUnique) {
 
 TEST(OpFuncTableTest, F32FormsAreThoseOfTheDeviceFacts) {
   const std::set<std::string> allowed = {
-      "add",       "sub",   "mul",           "realdiv",        "relufwd", "reciprocal", "mean",
-      "sum",       "max",   "min",           "layernormscale", "abs",     "neg",        "exp",
-      "sigmoid",   "exx2",  "layernormnorm", "identity",       "sqrt",    "rsqrt",      "topkvalue",
-      "topkindex", "floor", "maximum",       "minimum",        "where3"};
+      "add",          "sub",         "mul",         "realdiv",   "relufwd",        "reciprocal",
+      "mean",         "sum",         "max",         "min",       "layernormscale", "abs",
+      "neg",          "exp",         "sigmoid",     "exx2",      "layernormnorm",  "identity",
+      "sqrt",         "rsqrt",       "topkvalue",   "topkindex", "floor",          "maximum",
+      "minimum",      "where3",      "clip",        "silu",      "equal",          "notequal",
+      "greaterequal", "greaterthan", "lesserequal", "lesserthan"};
   for (const OpFuncInfo &info : getOpFuncTable()) {
     bool has = firstFormats(info).contains("IEEE_FP32");
     if (info.name == "fp32todl16")

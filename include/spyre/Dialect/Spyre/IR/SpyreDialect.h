@@ -76,6 +76,9 @@ inline constexpr llvm::StringLiteral kBoundAttr = "spyre.bound";
 inline constexpr llvm::StringLiteral kLosslessAttr = "spyre.lossless";
 /// Unit, on an f32 operation: its numbers may be beyond DL16's range, so that it stays f32.
 inline constexpr llvm::StringLiteral kWideAttr = "spyre.wide";
+/// On a function: how many 16-bit pieces the factors of its f32 products are cut into, 2 or 3
+/// (the default).
+inline constexpr llvm::StringLiteral kPiecesAttr = "spyre.pieces";
 /// On an operation of torch: why the host computes it.
 inline constexpr llvm::StringLiteral kHostAttr = "spyre.host";
 /// Value of a one-stick constant argument.

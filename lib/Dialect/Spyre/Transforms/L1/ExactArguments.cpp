@@ -168,13 +168,14 @@ static APFloat widen(const APFloat &number) {
   return wide;
 }
 
-/// An f16 constant's elements in f32.
-static ElementsAttr widen(ElementsAttr elements) {
+ElementsAttr mlir::spyre::widenElements(ElementsAttr elements) {
   Type f32 = Float32Type::get(elements.getContext());
   if (auto dense = dyn_cast<DenseFPElementsAttr>(elements))
     return dense.mapValues(f32,
                            [](const APFloat &number) { return widen(number).bitcastToAPInt(); });
-  auto toWide = [](uint64_t code) { return widen(APFloat(APFloat::IEEEhalf(), APInt(16, code))); };
+  const llvm::fltSemantics &semantics =
+      cast<FloatType>(elements.getElementType()).getFloatSemantics();
+  auto toWide = [&](uint64_t code) { return widen(APFloat(semantics, APInt(16, code))); };
   if (auto runs = dyn_cast<RunsAttr>(elements)) {
     SmallVector<uint64_t> codes = llvm::map_to_vector(runs.getCodes(), [&](uint64_t code) {
       return toWide(code).bitcastToAPInt().getZExtValue();
@@ -219,7 +220,7 @@ Value ExactArguments::getExact(Value value) {
     wide = buildView(rewriter, op->getLoc(), getExact(view.getSource()), view.getMap(),
                      getTensorType(value).getShape());
   } else if (auto constant = dyn_cast<ConstantOp>(op)) {
-    ElementsAttr elements = widen(constant.getValue());
+    ElementsAttr elements = widenElements(constant.getValue());
     wide = ConstantOp::create(rewriter, op->getLoc(), elements.getType(), elements);
   } else if (auto convert = dyn_cast<ConvertOp>(op)) {
     wide = getExact(convert.getSource());

@@ -62,6 +62,9 @@ private:
   llvm::DenseMap<std::pair<Value, int>, bool> known;
 };
 
+/// The elements of a constant of 16-bit floats, in f32.
+ElementsAttr widenElements(ElementsAttr elements);
+
 } // namespace mlir::spyre
 
 #endif // SPYRE_LIB_DIALECT_SPYRE_TRANSFORMS_L1_EXACTARGUMENTS_H

@@ -91,8 +91,7 @@ private:
 using Constants = DictionaryAttr;
 using Expansion = Value (*)(const Expression &m, Value x, Constants constants);
 
-struct ExpandFunctionsPass
-    : mlir::spyre::impl::SpyreExpandFunctionsBase<ExpandFunctionsPass> {
+struct ExpandFunctionsPass : mlir::spyre::impl::SpyreExpandFunctionsBase<ExpandFunctionsPass> {
   void runOnOperation() override;
 };
 } // namespace
@@ -100,8 +99,8 @@ struct ExpandFunctionsPass
 /// log((1 + t) / (1 - t)) = 2 t (1 + t^2/3 + t^4/5 + ...) of |t| up to 1/3: within 2^-33 of it.
 static Value buildLogOfRatio(const Expression &m, Value t) {
   Value square = m.mul(t, t);
-  Value series = m.polynomial(square, {1.0, 1.0 / 3, 1.0 / 5, 1.0 / 7, 1.0 / 9, 1.0 / 11, 1.0 / 13,
-                                       1.0 / 15, 1.0 / 17});
+  Value series = m.polynomial(
+      square, {1.0, 1.0 / 3, 1.0 / 5, 1.0 / 7, 1.0 / 9, 1.0 / 11, 1.0 / 13, 1.0 / 15, 1.0 / 17});
   return m.mul(m.mul(t, 2.0), series);
 }
 
@@ -133,9 +132,9 @@ static Value buildTanh(const Expression &m, Value x, Constants) {
   Value size = m.abs(x);
   Value far = m.sub(1.0, m.div(2.0, m.add(m.exp(m.mul(size, 2.0)), 1.0)));
   far = m.select(m.isLess(x, 0.0), m.neg(far), far);
-  Value series = m.mul(x, m.polynomial(m.mul(x, x), {1.0, -1.0 / 3, 2.0 / 15, -17.0 / 315,
-                                                     62.0 / 2835, -1382.0 / 155925,
-                                                     21844.0 / 6081075}));
+  Value series =
+      m.mul(x, m.polynomial(m.mul(x, x), {1.0, -1.0 / 3, 2.0 / 15, -17.0 / 315, 62.0 / 2835,
+                                          -1382.0 / 155925, 21844.0 / 6081075}));
   return m.select(m.isLess(size, 0.4), series, far);
 }
 
@@ -158,7 +157,8 @@ static Value buildSoftplus(const Expression &m, Value x, Constants constants) {
   double beta = number("softplusBeta");
   Value y = beta == 1.0 ? x : m.mul(x, beta);
   Value u = m.exp(m.neg(m.abs(y)));
-  Value sum = m.add(m.apply(OpFunc::Maximum, {y, 0.0}), buildLogOfRatio(m, m.div(u, m.add(u, 2.0))));
+  Value sum =
+      m.add(m.apply(OpFunc::Maximum, {y, 0.0}), buildLogOfRatio(m, m.div(u, m.add(u, 2.0))));
   return m.select(m.isLess(number("softplusThresh"), y), y, sum);
 }
 
@@ -197,12 +197,12 @@ void ExpandFunctionsPass::runOnOperation() {
     // What it reads, by its iteration dims, so that one map does for all of the formula.
     auto type = RankedTensorType::get(op.getExtents(), rewriter.getF32Type());
     Value x = buildView(rewriter, loc, op.getInputs()[0], op.getInputMap(0), op.getExtents());
-    Value result = findExpansion(op.getOpFunc())(Expression(rewriter, loc, type), x,
-                                                 op.getConstantsAttr());
+    Value result =
+        findExpansion(op.getOpFunc())(Expression(rewriter, loc, type), x, op.getConstantsAttr());
     // And written where it was.
-    DeviceOpSpec spec = DeviceOpSpec::copy(
-        result, op.getExtents(), rewriter.getMultiDimIdentityMap(op.getExtents().size()),
-        op.getOutputMap());
+    DeviceOpSpec spec = DeviceOpSpec::copy(result, op.getExtents(),
+                                           rewriter.getMultiDimIdentityMap(op.getExtents().size()),
+                                           op.getOutputMap());
     spec.resultType = op.getResultTensor().getType();
     bool isSame = op.getOutputMap().isIdentity() && spec.resultType == type;
     rewriter.replaceOp(op, isSame ? result : buildDeviceOp(rewriter, loc, spec).getResultTensor());

@@ -116,8 +116,8 @@ bool isExpandedFunction(DeviceOpInterface op);
 /// error, where other f64 operations are left.
 LogicalResult narrowStatistics(func::FuncOp func);
 
-/// Applies every rule until none applies.
-void applyPrecisionRules(F32Region &region);
+/// Applies every rule until none applies. \p fastProducts: products are 16 bits wide.
+void applyPrecisionRules(F32Region &region, bool fastProducts);
 
 } // namespace mlir::spyre
 

@@ -233,21 +233,26 @@ static bool matchMovement(F32Region &region, Operation *op) {
   return true;
 }
 
-void mlir::spyre::applyPrecisionRules(F32Region &region) {
+void mlir::spyre::applyPrecisionRules(F32Region &region, bool fastProducts) {
   constexpr bool (*rules[])(F32Region &, Operation *) = {matchMovement, matchWidenedMatmul,
                                                          matchSoftmax,  matchRmsNorm,
                                                          matchChain,    matchSingleOperation};
+  if (fastProducts)
+    for (Operation *op : region.getOps())
+      if (isMatrixProduct(op) && F32Region::hasHalfForm(op))
+        region.setHalf(op, "fast");
   for (bool changed = true; changed;) {
     changed = false;
     for (auto rule : rules)
       for (Operation *op : region.getOps())
         if (!region.isHalf(op))
           changed |= rule(region, op);
-    // Where the device has no f32 form, DL16 is the format: operands are rounded once,
-    // sums accumulate in f32. Its results are 16-bit values for the rules.
+    // The device's own products have 16-bit factors: operands are rounded once, sums accumulate
+    // in f32. So they are where no f32 of the program's is touched. Their results are 16-bit
+    // values for the rules.
     if (!changed)
       for (Operation *op : region.getOps())
-        if (!region.isHalf(op) && !region.isVisible(op) && !F32Region::hasF32Form(op) &&
+        if (!region.isHalf(op) && !region.isVisible(op) && isMatrixProduct(op) &&
             F32Region::hasHalfForm(op)) {
           region.setHalf(op, "no-f32-form");
           changed = true;

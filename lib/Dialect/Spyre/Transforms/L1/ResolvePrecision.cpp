@@ -588,8 +588,26 @@ static std::string toString(TypeRange types) {
   return text;
 }
 
+/// One remark for all products that lose precision for speed.
+static void remarkFast(const F32Region &region) {
+  SmallVector<Operation *> fast;
+  for (Operation *op : region.getOps())
+    if (region.getReason(op) == "fast")
+      fast.push_back(op);
+  if (fast.empty())
+    return;
+  auto remark = fast[0]->emitRemark()
+                << fast.size() << (fast.size() == 1 ? " product" : " products")
+                << " of f32 tensors with 16-bit factors and results, as "
+                   "precision=fast asks for";
+  for (Operation *op : ArrayRef(fast).drop_front())
+    remark.attachNote(op->getLoc()) << "and this one";
+}
+
 namespace {
 struct ResolvePrecisionPass : mlir::spyre::impl::SpyreResolvePrecisionBase<ResolvePrecisionPass> {
+  using SpyreResolvePrecisionBase::SpyreResolvePrecisionBase;
+
   void runOnOperation() override {
     func::FuncOp func = getOperation();
     if (func.isExternal())
@@ -602,7 +620,9 @@ struct ResolvePrecisionPass : mlir::spyre::impl::SpyreResolvePrecisionBase<Resol
     func.walk([&](MatmulOp op) { recoverScale(op, rewriter); });
 
     F32Region region(func);
-    applyPrecisionRules(region);
+    applyPrecisionRules(region, fastProducts);
+    if (fastProducts)
+      remarkFast(region);
     SmallVector<Operation *> refused;
     for (Operation *op : region.getOps())
       if (!region.isHalf(op) && !F32Region::canBeF32(op))

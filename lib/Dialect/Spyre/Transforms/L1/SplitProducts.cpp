@@ -34,17 +34,18 @@ using namespace mlir::spyre;
 using ::spyre::OpFunc;
 
 namespace {
-constexpr unsigned kPieces = 3;
-
-/// Pairs (piece of the first factor, piece of the second): all products that are larger than
-/// what f32 leaves of the sum. The first ones make the first remainder, all the second.
+/// A piece of the first factor and one of the second.
 struct Pair {
   unsigned first, second;
 };
-constexpr Pair kPairs[] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {0, 2}, {2, 0}};
-constexpr unsigned kFirstRemainder = 3;
+/// The pairs that each remainder adds to the first pieces and those of the remainders before
+/// it: all products that are larger than what f32 leaves of the sum. As many remainders as
+/// pieces beyond the first.
+constexpr Pair kFirstPairs[] = {{0, 1}, {1, 0}}, kSecondPairs[] = {{1, 1}, {0, 2}, {2, 0}};
+constexpr ArrayRef<Pair> kPairs[] = {kFirstPairs, kSecondPairs};
+constexpr unsigned kMostPieces = std::size(kPairs) + 1;
 
-/// An f32 factor cut up: value = scale * (pieces[0] + pieces[1] + pieces[2]).
+/// An f32 factor cut up: value = scale * (pieces[0] + pieces[1] + ...).
 struct Pieces {
   SmallVector<Value> pieces; ///< 16-bit numbers of the factor's shape
   Value scale;               ///< f32 powers of two, one for each row or column: extent 1 along K
@@ -58,7 +59,8 @@ struct Roles {
 
 class ProductSplitter {
 public:
-  ProductSplitter(DeviceOpInterface op, RewriterBase &b) : op(op), b(b), loc(op->getLoc()) {}
+  ProductSplitter(DeviceOpInterface op, unsigned numPieces, RewriterBase &b)
+      : op(op), numPieces(numPieces), b(b), loc(op->getLoc()) {}
 
   void run();
 
@@ -78,6 +80,7 @@ private:
   Value number(double value) { return buildScalar(b, loc, value, b.getF32Type()); }
 
   DeviceOpInterface op;
+  unsigned numPieces;
   RewriterBase &b;
   Location loc;
 };
@@ -91,10 +94,12 @@ struct SplitProductsPass : mlir::spyre::impl::SpyreSplitProductsBase<SplitProduc
       if (isSplitProduct(op))
         products.push_back(op);
     });
+    auto asked = getOperation()->getAttrOfType<IntegerAttr>(kPiecesAttr);
+    unsigned pieces = asked ? std::clamp<int64_t>(asked.getInt(), 2, kMostPieces) : kMostPieces;
     IRRewriter rewriter(&getContext());
     for (DeviceOpInterface op : products) {
       rewriter.setInsertionPoint(op);
-      ProductSplitter(op, rewriter).run();
+      ProductSplitter(op, pieces, rewriter).run();
     }
   }
 };
@@ -131,10 +136,9 @@ static std::optional<Roles> findRoles(DeviceOpInterface op) {
       ++numContracted;
     } else if (in[0][d] && in[1][d]) {
       roles.batch.push_back(d);
-    } else if (in[0][d] || in[1][d]) {
-      (in[0][d] ? roles.rows : roles.columns).push_back(d);
     } else {
-      return std::nullopt;
+      // What neither reads is one row after the other alike.
+      (in[1][d] ? roles.columns : roles.rows).push_back(d);
     }
   }
   if (numContracted != 1)
@@ -202,10 +206,10 @@ Pieces ProductSplitter::cut(Value factor, unsigned contracted, int exponent) {
   result.scale = build(OpFunc::Sub, {sum, large}, rows);
   Value inverse = build(OpFunc::Reciprocal, {result.scale}, rows);
   Value rest = build(OpFunc::Mul, {factor, inverse}, type);
-  for (unsigned i = 0; i < kPieces; ++i) {
+  for (unsigned i = 0; i < numPieces; ++i) {
     Value piece = build(OpFunc::Fp32todl16, {rest}, withElement(type, half));
     result.pieces.push_back(piece);
-    if (i + 1 < kPieces)
+    if (i + 1 < numPieces)
       rest = build(OpFunc::Sub, {rest, build(OpFunc::Dl16tofp32, {piece}, type)}, type);
   }
   return result;
@@ -223,10 +227,10 @@ Value ProductSplitter::getMinusIdentity(int64_t extent, ArrayRef<int64_t> batch)
   SmallVector<int64_t> shape(batch);
   llvm::append_values(shape, extent, extent);
   unsigned n = batch.size();
-  return buildView(b, loc, identity,
-                   AffineMap::get(n + 2, 0, {b.getAffineDimExpr(n), b.getAffineDimExpr(n + 1)},
-                                  b.getContext()),
-                   shape);
+  return buildView(
+      b, loc, identity,
+      AffineMap::get(n + 2, 0, {b.getAffineDimExpr(n), b.getAffineDimExpr(n + 1)}, b.getContext()),
+      shape);
 }
 
 /// 16-bit product of \p a [batch, rows, K] and \p w [batch, K, columns].
@@ -238,8 +242,8 @@ Value ProductSplitter::contract(Value a, Value w, unsigned numBatch, unsigned nu
   spec.extents.assign(l.begin(), l.end() - 1);
   llvm::append_values(spec.extents, r.back(), l.back());
   unsigned numDims = spec.extents.size();
-  auto dims = llvm::map_to_vector(llvm::seq(numDims),
-                                  [&](unsigned i) { return b.getAffineDimExpr(i); });
+  auto dims =
+      llvm::map_to_vector(llvm::seq(numDims), [&](unsigned i) { return b.getAffineDimExpr(i); });
   AffineExpr n = dims[numDims - 2], k = dims[numDims - 1];
   SmallVector<AffineExpr> ofA(ArrayRef(dims).take_front(numBatch + numRows)),
       ofW(ArrayRef(dims).take_front(numBatch)), ofResult(ofA);
@@ -259,33 +263,25 @@ Value ProductSplitter::multiply(ArrayRef<Value> a, ArrayRef<Value> w, unsigned n
   const unsigned ofA = numBatch + numRows, ofW = numBatch; // the contracted dims
   ArrayRef<int64_t> shape = getTensorType(w[0]).getShape();
   Value minusIdentity = getMinusIdentity(shape.back(), shape.take_front(numBatch));
-  // In this order, the contraction of the first remainder is a part of that of the second.
-  SmallVector<Value> rows, columns, sums;
-  sums.push_back(contract(a[0], w[0], numBatch, numRows));
-  auto append = [&](ArrayRef<Pair> pairs) {
-    for (Pair pair : pairs) {
-      rows.push_back(a[pair.first]);
-      columns.push_back(w[pair.second]);
-    }
-    rows.push_back(sums.back());
+  ArrayRef<ArrayRef<Pair>> remainders = ArrayRef(kPairs).take_front(numPieces - 1);
+  // The contraction of a remainder is the beginning of that of the next. What is subtracted
+  // stands before what is smaller than it, so that smaller sums go on, with smaller roundings.
+  SmallVector<Value> columns = {w[0]}, rows = {a[0]},
+                     sums = {contract(a[0], w[0], numBatch, numRows)};
+  for (ArrayRef<Pair> pairs : remainders) {
     columns.push_back(minusIdentity);
-  };
-  int64_t wide = 0;
-  Value joined;
-  for (bool isFirst : {true, false}) {
-    append(isFirst ? ArrayRef(kPairs).take_front(kFirstRemainder)
-                   : ArrayRef(kPairs).drop_front(kFirstRemainder));
-    if (isFirst) {
-      for (Value column : columns)
-        wide += getTensorType(column).getDimSize(ofW);
-      SmallVector<Value> all = columns;
-      for (Pair pair : ArrayRef(kPairs).drop_front(kFirstRemainder))
-        all.push_back(w[pair.second]);
-      all.push_back(minusIdentity);
-      joined = join(all, ofW);
-    }
-    Value part = isFirst ? slice(joined, ofW, 0, wide) : joined;
-    sums.push_back(contract(join(rows, ofA), part, numBatch, numRows));
+    for (Pair pair : pairs)
+      columns.push_back(w[pair.second]);
+  }
+  Value allColumns = join(columns, ofW);
+  int64_t contracted = shape[ofW];
+  for (ArrayRef<Pair> pairs : remainders) {
+    rows.push_back(sums.back());
+    for (Pair pair : pairs)
+      rows.push_back(a[pair.first]);
+    contracted += shape.back() + pairs.size() * shape[ofW];
+    sums.push_back(
+        contract(join(rows, ofA), slice(allColumns, ofW, 0, contracted), numBatch, numRows));
   }
   RankedTensorType type = withElement(getTensorType(sums[0]), b.getF32Type());
   Value result;
@@ -387,8 +383,8 @@ void ProductSplitter::run() {
         for (unsigned i = 0; i < shape.size(); ++i)
           if (i != numBatch)
             exprs.push_back(b.getAffineDimExpr(i));
-        piece = buildView(b, loc, piece, AffineMap::get(shape.size(), 0, exprs, b.getContext()),
-                          shape);
+        piece =
+            buildView(b, loc, piece, AffineMap::get(shape.size(), 0, exprs, b.getContext()), shape);
       }
     Value product = multiply(l, r, numBatch + (parts > 1), roles.rows.size());
     if (parts > 1) { // [batch, part, rows, column] to [batch, rows, columns]
@@ -402,8 +398,8 @@ void ProductSplitter::run() {
           exprs.push_back(b.getAffineDimExpr(last).floorDiv(extent));
         exprs.push_back(i == last ? b.getAffineDimExpr(last) % extent : b.getAffineDimExpr(i));
       }
-      product = buildView(b, loc, product, AffineMap::get(shape.size(), 0, exprs, b.getContext()),
-                          shape);
+      product =
+          buildView(b, loc, product, AffineMap::get(shape.size(), 0, exprs, b.getContext()), shape);
     }
     results.push_back(product);
   };
@@ -433,8 +429,8 @@ void ProductSplitter::run() {
     for (auto [position, expr] : llvm::enumerate(op.getOutputMap().getResults()))
       if (auto out = dyn_cast<AffineDimExpr>(expr); out && out.getPosition() == dim)
         exprs.push_back(b.getAffineDimExpr(position));
-  product = buildView(b, loc, product,
-                      AffineMap::get(resultType.getRank(), 0, exprs, b.getContext()),
-                      resultType.getShape());
+  product =
+      buildView(b, loc, product, AffineMap::get(resultType.getRank(), 0, exprs, b.getContext()),
+                resultType.getShape());
   b.replaceOp(op, product);
 }

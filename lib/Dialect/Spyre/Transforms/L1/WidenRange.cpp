@@ -174,7 +174,7 @@ LogicalResult RangeRewriter::rewrite(DeviceOpInterface op) {
   if (isHalf(getElementType(op.getResultTensor())))
     made->getResult(0).setType(RankedTensorType::get(getTensorType(op.getResultTensor()).getShape(),
                                                      rewriter.getF32Type()));
-  if (!F32Region::hasF32Form(made)) {
+  if (!F32Region::canBeF32(made)) {
     rewriter.eraseOp(made);
     // A comparison's bound was rounded so that it separates the same numbers.
     if (reads)

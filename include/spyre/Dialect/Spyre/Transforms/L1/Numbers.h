@@ -28,10 +28,9 @@ double roundToType(double value, Type type);
 /// erfc(z) = t p(t) e^(-z^2) for z >= 0, t = 1 / (1 + z/2): the factors of p, constant first. A
 /// least-squares fit of relative errors at Chebyshev's points, within 5e-8 for z up to 14.5,
 /// where e^(-z^2) is no f32 number any more.
-inline constexpr double kScaledErfc[] = {0.2820816916,   0.2824780106,   0.2421532865,
-                                         0.2076009123,   -0.04227034447, 0.3099092242,
-                                         -0.5287086515,  0.3180708552,   -0.07429082407,
-                                         0.002975806361};
+inline constexpr double kScaledErfc[] = {0.2820816916,   0.2824780106,  0.2421532865,  0.2076009123,
+                                         -0.04227034447, 0.3099092242,  -0.5287086515, 0.3180708552,
+                                         -0.07429082407, 0.002975806361};
 
 } // namespace mlir::spyre
 

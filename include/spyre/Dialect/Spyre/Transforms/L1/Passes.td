@@ -41,6 +41,31 @@ def SpyreCollectHints : Pass<"spyre-collect-hints", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::spyre::SpyreDialect"];
 }
 
+def SpyreStrictPrecision : Pass<"spyre-strict-precision", "::mlir::func::FuncOp"> {
+  let summary = "Programs of 16-bit types in f32, for precision=strict";
+  let description = [{
+    Input: L1 as converted from torch. Lowering: every value of a 16-bit float type is f32,
+    from arguments that the host passes (copied in as f32) to results that it takes (narrowed
+    by the copy). What one function passes to another stays 16 bits, and so does what 8-bit
+    formats are made of. Where the program has no f32 of its own, its products are cut into
+    two pieces, `spyre.pieces`, not three.
+
+    ```mlir
+    // spyre-opt --spyre-strict-precision
+    func.func @f(%x: tensor<32x128xf16> {spyre.on_host}) -> (tensor<32x128xf16> {spyre.on_host}) {
+      %0 = spyre.exp (d0 = 32, d1 = 128) ins(%x[d0, d1]) -> [d0, d1] : tensor<32x128xf16> -> tensor<32x128xf16>
+      return %0 : tensor<32x128xf16>
+    }
+    // becomes
+    func.func @f(%arg0: tensor<32x128xf32> {spyre.host_type = f16, spyre.on_host}) -> (tensor<32x128xf32> {spyre.host_type = f16, spyre.on_host}) attributes {spyre.pieces = 2 : i64} {
+      %0 = spyre.exp (d0 = 32, d1 = 128) ins(%arg0[d0, d1]) -> [d0, d1] : tensor<32x128xf32> -> tensor<32x128xf32>
+      return %0 : tensor<32x128xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
 def SpyreResolvePrecision : Pass<"spyre-resolve-precision", "::mlir::func::FuncOp"> {
   let summary = "Decide each f32 operation's format and remove conversions";
   let description = [{
@@ -53,8 +78,11 @@ def SpyreResolvePrecision : Pass<"spyre-resolve-precision", "::mlir::func::FuncO
     vanish. Each choice of DL16 leaves a remark (category `precision`). Output: no
     `spyre.convert`; every f32 operation has an f32 form.
 
-    An island that takes or returns f32 at the program's boundary is computed in f32
-    forms only; operations without one are reported, all in one diagnostic.
+    An island that takes or returns f32 at the program's boundary is computed in f32 only:
+    by forms of the device's own or by several operations (`spyre-split-products`,
+    `spyre-expand-functions`). What has neither is reported, all in one diagnostic. With
+    `fast-products` its products have 16-bit factors and results instead, and one remark
+    names them.
 
     ```mlir
     // spyre-opt --spyre-resolve-precision
@@ -72,6 +100,9 @@ def SpyreResolvePrecision : Pass<"spyre-resolve-precision", "::mlir::func::FuncO
     }
     ```
   }];
+  let options = [
+    Option<"fastProducts", "fast-products", "bool", /*default=*/"false",
+           "f32 products at 16 bits, as a program that asks for speed has them">];
   let dependentDialects = ["::mlir::spyre::SpyreDialect"];
 }
 
