@@ -9,16 +9,17 @@
 // Abramowitz and Stegun's handbook (the numbers in the comments), narrowed once.
 // 16-bit results are right within a u or two, f32 results within a few units of theirs.
 //
-// An f16 argument loses its last fraction bit at copy-in. Where a function magnifies that
-// without a bound (beside a pole or a branch point) it is refused for f16, so that the host
-// computes it; bf16 numbers arrive whole. Sines and cosines are not here for that reason, and
-// because nothing bounds an angle: f32 has no digits left of large ones.
+// An f16 number that the device computes or passes on has one bit of fraction less than
+// PyTorch's. Where a function magnifies that without a bound (beside a pole or a branch point,
+// or as angles do) it is refused for f16, so that the host computes it, but for arguments, which
+// arrive whole where f32 is computed of them; bf16 numbers always do.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Expressions.h"
 #include "spyre/Dialect/Spyre/Transforms/L1/Numbers.h"
 
+#include <cmath>
 #include <numbers>
 
 using namespace mlir;
@@ -33,18 +34,22 @@ static Value buildOddSeries(const Arithmetic &m, Value x, ArrayRef<double> facto
   return m.mul(x, sum);
 }
 
-/// \p x is of f16, or was before conversions and views.
+/// \p x is of f16, or was before conversions and views, and is not as the host has passed it.
 static bool wasF16(Value x) {
-  while (!getTensorType(x).getElementType().isF16()) {
+  bool isF16 = false;
+  while (true) {
+    isF16 |= getTensorType(x).getElementType().isF16();
     Operation *op = x.getDefiningOp();
     if (!isa_and_nonnull<ConvertOp, ViewOp>(op))
-      return false;
+      break;
     x = op->getOperand(0);
   }
-  return true;
+  auto argument = dyn_cast<BlockArgument>(x);
+  auto func = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
+  return isF16 && !(func && func.getArgAttr(argument.getArgNumber(), kOnHostAttr));
 }
 
-/// \p formula, unless operand 0 was of f16.
+/// \p formula, unless operand 0 was of f16 and lost its last bit.
 static Handler unlessF16(Formula formula) {
   return [formula](Lowering &l) {
     if (wasF16(l.getTensor(0)))
@@ -195,6 +200,57 @@ static Value buildAcos(Lowering &, const Arithmetic &m, Value x) {
 }
 
 //===----------------------------------------------------------------------===//
+// Sines
+//===----------------------------------------------------------------------===//
+
+/// \p x less the nearest multiple of pi/2, and which of the four quarters of a turn that is.
+struct Angle {
+  Value rest, quarter;
+};
+static constexpr double kMostQuarters = 0x1p16;
+static Angle reduceAngle(const Arithmetic &m, Value x) {
+  constexpr int kBits = 8, kParts = 6; // 16 bits of quarters times 8 bits: no part is rounded
+  Value turns = m.unary("floor", m.add(m.mul(x, 2 / std::numbers::pi), 0.5));
+  double left = std::numbers::pi / 2;
+  for (int i = 0; i < kParts; ++i) {
+    int exponent;
+    std::frexp(left, &exponent);
+    double part = std::ldexp(std::nearbyint(std::ldexp(left, kBits - exponent)), exponent - kBits);
+    x = m.sub(x, m.mul(turns, part));
+    left -= part;
+  }
+  Value whole = m.mul(m.unary("floor", m.mul(turns, 0.25)), 4.0);
+  return {x, m.sub(turns, whole)};
+}
+
+/// The sine of \p x, or its cosine; of an angle that f32 has no digits of, NaN:
+/// whoever runs the program notices.
+static Value buildSine(const Arithmetic &m, Value x, bool isCosine) {
+  Angle angle = reduceAngle(m, x);
+  Value square = m.mul(angle.rest, angle.rest);
+  // Up to pi/4 the series is within 2^-28 of the sine, and within 2^-33 of the cosine.
+  Value sine = buildOddSeries(m, angle.rest, {-1.0 / 6, -1.0 / 20, -1.0 / 42, -1.0 / 72});
+  Value cosine = m.mul(square, -1.0 / 90);
+  for (double factor : {-1.0 / 56, -1.0 / 30, -1.0 / 12, -1.0 / 2})
+    cosine = m.mul(m.mul(square, m.add(cosine, 1.0)), factor);
+  cosine = m.add(cosine, 1.0);
+  Value half = m.unary("floor", m.mul(angle.quarter, 0.5)); // 1 in the second half of the turn
+  Value isOdd = m.sub(angle.quarter, m.mul(half, 2.0));
+  Value even = isCosine ? cosine : sine, odd = isCosine ? m.unary("neg", sine) : cosine;
+  Value value = m.select(isOdd, odd, even);
+  value = m.select(half, m.unary("neg", value), value);
+  Value excess = m.select(buildExcess(m, x, kMostQuarters), INFINITY, 0.0);
+  return m.add(value, m.sub(excess, excess));
+}
+static Value buildSin(Lowering &, const Arithmetic &m, Value x) { return buildSine(m, x, false); }
+static Value buildCos(Lowering &, const Arithmetic &m, Value x) { return buildSine(m, x, true); }
+
+/// The quotient of both.
+static Value buildTan(Lowering &, const Arithmetic &m, Value x) {
+  return m.div(buildSine(m, x, false), buildSine(m, x, true));
+}
+
+//===----------------------------------------------------------------------===//
 // Lengths
 //===----------------------------------------------------------------------===//
 
@@ -228,6 +284,8 @@ void torch_lowering::addFunctions(HandlerTable &table) {
       {"torch.aten.acosh", buildAcosh}, {"torch.aten.atanh", buildAtanh},
       {"torch.aten.logit", buildLogit}, {"torch.aten.erfc", buildErfc},
       {"torch.aten.asin", buildAsin},   {"torch.aten.acos", buildAcos},
+      {"torch.aten.sin", buildSin},     {"torch.aten.cos", buildCos},
+      {"torch.aten.tan", buildTan},
   };
   for (const Entry &entry : kSteep)
     table[entry.torch] = onTensor(unlessF16(entry.formula));

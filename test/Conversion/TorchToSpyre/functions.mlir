@@ -27,14 +27,12 @@ func.func @logaddexp(%x: !torch.vtensor<[3,5],f16>, %y: !torch.vtensor<[5],f16>)
 
 // -----
 
-// The logarithm reads 10 bits of 1 + x, and the quotient has the same ones.
+// x log(w) / (w - 1) for w = 1 + x as f32 has it.
 // CHECK-LABEL: func @log1p_f32
 // CHECK: spyre.add {{.*}} : tensor<5xf32>, tensor<f32> -> tensor<5xf32>
-// CHECK: %[[P:.*]] = spyre.mul {{.*}}ins(%[[W:[0-9]+]][d0]
-// CHECK: %[[D:.*]] = spyre.sub {{.*}}ins(%[[P]][d0], %[[W]][d0])
-// CHECK: %[[R:.*]] = spyre.sub {{.*}}ins(%[[P]][d0], %[[D]][d0])
-// CHECK: %[[E:.*]] = spyre.sub {{.*}}ins(%[[R]][d0]
-// CHECK: spyre.log {{.*}}ins(%[[R]][d0])
+// CHECK: %[[W:.*]] = spyre.minimum
+// CHECK: %[[E:.*]] = spyre.sub {{.*}}ins(%[[W]][d0]
+// CHECK: spyre.log {{.*}}ins(%[[W]][d0])
 // CHECK: spyre.where3 {{.*}}ins(%[[E]][d0]
 func.func @log1p_f32(%x: !torch.vtensor<[5],f32>) -> !torch.vtensor<[5],f32> {
   %0 = torch.aten.log1p %x : !torch.vtensor<[5],f32> -> !torch.vtensor<[5],f32>
@@ -257,4 +255,18 @@ func.func @products(%a: !torch.vtensor<[3,4],f16>, %v: !torch.vtensor<[4],f16>) 
   %1 = torch.aten.dot %v, %v : !torch.vtensor<[4],f16>, !torch.vtensor<[4],f16> -> !torch.vtensor<[],f16>
   %2 = torch.aten.vdot %v, %v : !torch.vtensor<[4],f16>, !torch.vtensor<[4],f16> -> !torch.vtensor<[],f16>
   return %0, %1, %2 : !torch.vtensor<[3],f16>, !torch.vtensor<[],f16>, !torch.vtensor<[],f16>
+}
+
+// -----
+
+// Angles of f32 less multiples of pi/2, in parts that none of the products rounds; an f16 argument is
+// read as the host has it.
+// CHECK-LABEL: func @sines
+// CHECK: spyre.floor
+// CHECK-COUNT-6: spyre.sub
+// CHECK: spyre.where3
+func.func @sines(%x: !torch.vtensor<[5],f32>, %y: !torch.vtensor<[5],f16> {spyre.on_host}) -> (!torch.vtensor<[5],f32>, !torch.vtensor<[5],f16>) {
+  %0 = torch.aten.sin %x : !torch.vtensor<[5],f32> -> !torch.vtensor<[5],f32>
+  %1 = torch.aten.cos %y : !torch.vtensor<[5],f16> -> !torch.vtensor<[5],f16>
+  return %0, %1 : !torch.vtensor<[5],f32>, !torch.vtensor<[5],f16>
 }

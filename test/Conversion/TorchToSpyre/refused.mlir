@@ -13,7 +13,7 @@ func.func @many(%x: !torch.vtensor<[4,8],f16>, %y: !torch.vtensor<[?,8],f16>, %z
   %1 = torch.aten.add.Tensor %0, %z, %int1 : !torch.vtensor<[4],si64>, !torch.vtensor<[4],si64>, !torch.int -> !torch.vtensor<[4],si64>
   // expected-note @below {{torch.operator "torch.my.thing" (!torch.vtensor<[4,8],f16>) -> (!torch.vtensor<[4,8],f16>): no device operation}}
   %2 = torch.operator "torch.my.thing"(%x) : (!torch.vtensor<[4,8],f16>) -> !torch.vtensor<[4,8],f16>
-  // expected-note @below {{torch.aten.sin (!torch.vtensor<[4,8],f16>) -> (!torch.vtensor<[4,8],f16>): no device operation}}
+  // expected-note @below {{torch.aten.sin (!torch.vtensor<[4,8],f16>) -> (!torch.vtensor<[4,8],f16>): it magnifies the last bit of f16}}
   %3 = torch.aten.sin %2 : !torch.vtensor<[4,8],f16> -> !torch.vtensor<[4,8],f16>
   // expected-note-re @below {{torch.aten.add.Tensor {{.*}}: !torch.vtensor<[?,8],f16>: dim 0 is dynamic; shapes must be static}}
   %4 = torch.aten.add.Tensor %3, %y, %int1 : !torch.vtensor<[4,8],f16>, !torch.vtensor<[?,8],f16>, !torch.int -> !torch.vtensor<[4,8],f16>

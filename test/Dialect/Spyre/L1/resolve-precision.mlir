@@ -183,15 +183,14 @@ func.func @negative_long_chain(%x: tensor<4xf16>) -> tensor<4xf16> {
   return %6 : tensor<4xf16>
 }
 
-// Centring stays f32 where the device can; tanh has no f32 form.
+// Centring stays f32, and what reads it: spyre-expand-functions writes tanh with other operations.
 // CHECK-LABEL: func @mixed
 // CHECK: %[[X:.*]] = spyre.dl16tofp32 (d0 = 4, d1 = 8) ins(%arg0[d0, d1])
 // CHECK: %[[M:.*]] = spyre.mean (d0 = 4, d1 = 8) ins(%[[X]][d0, d1]) {{.*}} -> tensor<4x1xf32>
 // CHECK: %[[S:.*]] = spyre.sub {{.*}} -> tensor<4x8xf32>
-// CHECK: %[[H:.*]] = spyre.fp32todl16 (d0 = 4, d1 = 8) ins(%[[S]][d0, d1])
-// CHECK: %[[R:.*]] = spyre.tanh (d0 = 4, d1 = 8) ins(%[[H]][d0, d1]) -> [d0, d1] : tensor<4x8xf16>
+// CHECK: %[[T:.*]] = spyre.tanh (d0 = 4, d1 = 8) ins(%[[S]][d0, d1]) -> [d0, d1] : tensor<4x8xf32>
+// CHECK: %[[R:.*]] = spyre.fp32todl16 (d0 = 4, d1 = 8) ins(%[[T]][d0, d1])
 // CHECK: return %[[R]]
-// REMARK: spyre.tanh is computed at DL16, by rule no-f32-form
 func.func @mixed(%x: tensor<4x8xf16>) -> tensor<4x8xf16> {
   %0 = spyre.convert %x : tensor<4x8xf16> to tensor<4x8xf32>
   %1 = spyre.mean (d0 = 4, d1 = 8) ins(%0[d0, d1]) -> [d0, 0] constants {scaling_factor = 0.125 : f64} : tensor<4x8xf32> -> tensor<4x1xf32>
@@ -199,6 +198,22 @@ func.func @mixed(%x: tensor<4x8xf16>) -> tensor<4x8xf16> {
   %3 = spyre.tanh (d0 = 4, d1 = 8) ins(%2[d0, d1]) -> [d0, d1] : tensor<4x8xf32> -> tensor<4x8xf32>
   %4 = spyre.convert %3 : tensor<4x8xf32> to tensor<4x8xf16>
   return %4 : tensor<4x8xf16>
+}
+
+// The device's own products have 16-bit factors, which do where the caller sees no f32.
+// CHECK-LABEL: func @product
+// CHECK: %[[S:.*]] = spyre.sub {{.*}} -> tensor<4x8xf32>
+// CHECK: %[[H:.*]] = spyre.fp32todl16 (d0 = 4, d1 = 8) ins(%[[S]][d0, d1])
+// CHECK: spyre.matmul %[[H]], %arg1 : tensor<4x8xf16>, tensor<8x4xf16> -> tensor<4x4xf16>
+// REMARK: spyre.matmul is computed at DL16, by rule no-f32-form
+func.func @product(%x: tensor<4x8xf16>, %w: tensor<8x4xf16>) -> tensor<4x4xf16> {
+  %0 = spyre.convert %x : tensor<4x8xf16> to tensor<4x8xf32>
+  %1 = spyre.mean (d0 = 4, d1 = 8) ins(%0[d0, d1]) -> [d0, 0] constants {scaling_factor = 0.125 : f64} : tensor<4x8xf32> -> tensor<4x1xf32>
+  %2 = spyre.sub (d0 = 4, d1 = 8) ins(%0[d0, d1], %1[d0, 0]) -> [d0, d1] : tensor<4x8xf32>, tensor<4x1xf32> -> tensor<4x8xf32>
+  %3 = spyre.convert %w : tensor<8x4xf16> to tensor<8x4xf32>
+  %4 = spyre.matmul %2, %3 : tensor<4x8xf32>, tensor<8x4xf32> -> tensor<4x4xf32>
+  %5 = spyre.convert %4 : tensor<4x4xf32> to tensor<4x4xf16>
+  return %5 : tensor<4x4xf16>
 }
 
 // f32 that the caller sees is computed in f32.

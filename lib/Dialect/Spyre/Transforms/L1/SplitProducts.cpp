@@ -47,7 +47,8 @@ constexpr unsigned kMostPieces = std::size(kPairs) + 1;
 
 /// An f32 factor cut up: value = scale * (pieces[0] + pieces[1] + ...).
 struct Pieces {
-  SmallVector<Value> pieces; ///< 16-bit numbers of the factor's shape
+  Value whole;               ///< f32, of the factor's shape: value / scale
+  SmallVector<Value> pieces; ///< 16-bit numbers
   Value scale;               ///< f32 powers of two, one for each row or column: extent 1 along K
 };
 
@@ -65,10 +66,12 @@ public:
   void run();
 
 private:
-  Value multiplyOnElements(const Roles &roles);
+  Value multiplyOnElements(DeviceOpSpec spec);
   Value getFactor(unsigned input, ArrayRef<unsigned> dims);
   Pieces cut(Value factor, unsigned contracted, int exponent);
   Value multiply(ArrayRef<Value> a, ArrayRef<Value> w, unsigned numBatch, unsigned numRows);
+  DeviceOpSpec describe(Value a, Value w, unsigned numBatch, unsigned numRows, Type element);
+  /// 16 bits of it.
   Value contract(Value a, Value w, unsigned numBatch, unsigned numRows);
   Value join(ArrayRef<Value> parts, unsigned dim);
   Value slice(Value value, unsigned dim, int64_t offset, int64_t extent);
@@ -195,17 +198,19 @@ Pieces ProductSplitter::cut(Value factor, unsigned contracted, int exponent) {
   Value magnitudes = build(OpFunc::Abs, {factor}, type);
   Value largest = buildReduction(b, loc, OpFunc::Max, magnitudes, {contracted}, /*keepDims=*/true);
   RankedTensorType rows = getTensorType(largest);
-  // Far enough from f32's ends for what follows: 2^23 times it, and one over it.
-  largest = build(OpFunc::Maximum, {largest, number(0x1p-100)}, rows);
-  largest = build(OpFunc::Minimum, {largest, number(0x1p100)}, rows);
-  largest = build(OpFunc::Mul, {largest, number(std::ldexp(1.0, -exponent))}, rows);
+  // Far enough from f32's ends for what follows: 2^23 times it, and 2^exponent over it.
+  constexpr int kLeast = -125, kMost = 100;
+  largest = build(OpFunc::Maximum, {largest, number(std::ldexp(1.0, exponent + kLeast))}, rows);
+  largest = build(OpFunc::Minimum, {largest, number(std::ldexp(1.0, kMost))}, rows);
   // Beside 2^23 times as much there is room for one bit: a power of two is left.
   Value large = build(OpFunc::Mul, {largest, number(0x1p23)}, rows);
-  Value sum = build(OpFunc::Add, {large, largest}, rows);
+  Value power = build(OpFunc::Sub, {build(OpFunc::Add, {large, largest}, rows), large}, rows);
+  Value inverse = build(OpFunc::Reciprocal, {power}, rows);
+  inverse = build(OpFunc::Mul, {inverse, number(std::ldexp(1.0, exponent))}, rows);
   Pieces result;
-  result.scale = build(OpFunc::Sub, {sum, large}, rows);
-  Value inverse = build(OpFunc::Reciprocal, {result.scale}, rows);
-  Value rest = build(OpFunc::Mul, {factor, inverse}, type);
+  result.scale = build(OpFunc::Mul, {power, number(std::ldexp(1.0, -exponent))}, rows);
+  result.whole = build(OpFunc::Mul, {factor, inverse}, type);
+  Value rest = result.whole;
   for (unsigned i = 0; i < numPieces; ++i) {
     Value piece = build(OpFunc::Fp32todl16, {rest}, withElement(type, half));
     result.pieces.push_back(piece);
@@ -233,8 +238,9 @@ Value ProductSplitter::getMinusIdentity(int64_t extent, ArrayRef<int64_t> batch)
       shape);
 }
 
-/// 16-bit product of \p a [batch, rows, K] and \p w [batch, K, columns].
-Value ProductSplitter::contract(Value a, Value w, unsigned numBatch, unsigned numRows) {
+/// The product of \p a [batch, rows, K] and \p w [batch, K, columns], of \p element.
+DeviceOpSpec ProductSplitter::describe(Value a, Value w, unsigned numBatch, unsigned numRows,
+                                       Type element) {
   ArrayRef<int64_t> l = getTensorType(a).getShape(), r = getTensorType(w).getShape();
   DeviceOpSpec spec;
   spec.opFunc = OpFunc::Batchmatmul;
@@ -252,9 +258,12 @@ Value ProductSplitter::contract(Value a, Value w, unsigned numBatch, unsigned nu
   ofResult.push_back(n);
   for (ArrayRef<AffineExpr> exprs : {ArrayRef(ofA), ArrayRef(ofW), ArrayRef(ofResult)})
     spec.maps.push_back(AffineMap::get(numDims, 0, exprs, b.getContext()));
-  spec.resultType =
-      RankedTensorType::get(ArrayRef<int64_t>(spec.extents).drop_back(), b.getF16Type());
-  return buildDeviceOp(b, loc, spec).getResultTensor();
+  spec.resultType = RankedTensorType::get(ArrayRef<int64_t>(spec.extents).drop_back(), element);
+  return spec;
+}
+
+Value ProductSplitter::contract(Value a, Value w, unsigned numBatch, unsigned numRows) {
+  return buildDeviceOp(b, loc, describe(a, w, numBatch, numRows, b.getF16Type())).getResultTensor();
 }
 
 /// The f32 product of pieces \p a [batch, rows, K] and \p w [batch, K, columns].
@@ -292,20 +301,18 @@ Value ProductSplitter::multiply(ArrayRef<Value> a, ArrayRef<Value> w, unsigned n
   return result;
 }
 
-/// Rows times one column, or one row times columns: each number is read once, and the SIMD
-/// units multiply and add up f32.
-Value ProductSplitter::multiplyOnElements(const Roles &roles) {
-  DeviceOpSpec spec = DeviceOpSpec::of(op);
-  ArrayRef<int64_t> extents = op.getExtents();
-  AffineMap outputMap = op.getOutputMap();
+/// What \p spec says of a product, by the SIMD units, which multiply and add up f32: for one row
+/// or one column, of which each number is read once.
+Value ProductSplitter::multiplyOnElements(DeviceOpSpec spec) {
+  AffineMap all = b.getMultiDimIdentityMap(spec.extents.size()), outputMap = spec.maps.back();
+  Type resultType = spec.resultType;
   spec.opFunc = OpFunc::Mul;
-  spec.resultType = RankedTensorType::get(extents, b.getF32Type());
-  spec.maps.back() = b.getMultiDimIdentityMap(extents.size());
-  Value products = buildDeviceOp(b, loc, spec).getResultTensor();
+  spec.resultType = RankedTensorType::get(spec.extents, b.getF32Type());
+  spec.maps.back() = all;
+  spec.inputs = {buildDeviceOp(b, loc, spec).getResultTensor()};
   spec.opFunc = OpFunc::Sum;
-  spec.inputs = {products};
-  spec.maps = {b.getMultiDimIdentityMap(extents.size()), outputMap};
-  spec.resultType = op.getResultTensor().getType();
+  spec.maps = {all, outputMap};
+  spec.resultType = resultType;
   return buildDeviceOp(b, loc, spec).getResultTensor();
 }
 
@@ -335,7 +342,7 @@ void ProductSplitter::run() {
   };
   int64_t numRows = count(roles.rows), numColumns = count(roles.columns);
   if (numRows == 1 || numColumns == 1)
-    return b.replaceOp(op, multiplyOnElements(roles));
+    return b.replaceOp(op, multiplyOnElements(DeviceOpSpec::of(op)));
 
   const unsigned numBatch = roles.batch.size();
   const int64_t contracted = extents[roles.contracted];
@@ -405,7 +412,11 @@ void ProductSplitter::run() {
   };
   int64_t parts = numColumns / part, rest = numColumns % part;
   add(0, parts, part);
-  if (rest > 0)
+  if (rest == 1)
+    results.push_back(
+        multiplyOnElements(describe(rows.whole, slice(columns.whole, numBatch + 1, parts * part, 1),
+                                    numBatch, roles.rows.size(), b.getF32Type())));
+  else if (rest > 0)
     add(parts * part, 1, rest);
   Value product = results.size() == 1 ? results[0] : join(results, numBatch + roles.rows.size());
 

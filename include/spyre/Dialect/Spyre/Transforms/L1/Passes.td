@@ -310,11 +310,10 @@ def SpyreExpandFunctions : Pass<"spyre-expand-functions", "::mlir::func::FuncOp"
     }
     // becomes
     func.func @f(%arg0: tensor<64x128xf32>) -> tensor<64x128xf32> {
-      %0 = spyre.view %arg0[d0, d1] : tensor<64x128xf32> -> tensor<64x128xf32>
-      %1 = spyre.abs (d0 = 64, d1 = 128) ins(%0[d0, d1]) -> [d0, d1] : tensor<64x128xf32> -> tensor<64x128xf32>
+      %0 = spyre.abs (d0 = 64, d1 = 128) ins(%arg0[d0, d1]) -> [d0, d1] : tensor<64x128xf32> -> tensor<64x128xf32>
       …
-      %33 = spyre.where3 (d0 = 64, d1 = 128) ins(%32[d0, d1], %31[d0, d1], %11[d0, d1]) -> [d0, d1] : tensor<64x128xf32>, tensor<64x128xf32>, tensor<64x128xf32> -> tensor<64x128xf32>
-      return %33 : tensor<64x128xf32>
+      %37 = spyre.where3 (d0 = 64, d1 = 128) ins(%36[d0, d1], %34[d0, d1], %13[d0, d1]) -> [d0, d1] : tensor<64x128xf32>, tensor<64x128xf32>, tensor<64x128xf32> -> tensor<64x128xf32>
+      return %37 : tensor<64x128xf32>
     }
     ```
   }];
