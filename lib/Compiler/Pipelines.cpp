@@ -50,6 +50,7 @@ void buildL1Stage(OpPassManager &pm, const LowerOptions &options) {
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreSplitDims());
   pm.addPass(mlir::createCanonicalizerPass());
   pm.addPass(mlir::createCSEPass());
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreSeparateUpdates());
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreSafeRows());
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreMoveScaling());
 }

@@ -21,7 +21,14 @@ def execute(folder, text, arrays, *flags):
     (folder / "p.mlir").write_text(text)
     np.savez(folder / "in.npz", **{f"in{i}": x for i, x in enumerate(arrays)})
     done = run(
-        tool("spyre-run"), folder / "p.mlir", "--check", "--inputs", folder / "in.npz", "--outputs", folder / "out.npz", *flags
+        tool("spyre-run"),
+        folder / "p.mlir",
+        "--check",
+        "--inputs",
+        folder / "in.npz",
+        "--outputs",
+        folder / "out.npz",
+        *flags,
     )
     assert done.code == 0, done.err
     return np.load(folder / "out.npz")["out0"]
@@ -166,7 +173,9 @@ FUNCTIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name,function,constants,values,units", FUNCTIONS, ids=lambda p: p if isinstance(p, str) else "")
+@pytest.mark.parametrize(
+    "name,function,constants,values,units", FUNCTIONS, ids=lambda p: p if isinstance(p, str) else ""
+)
 def test_functions_are_as_good_as_f32(tmp_path, name, function, constants, values, units):
     x = np.array(values).astype(np.float32)
     text = f"""func.func @main(%x: {tensor(x.shape)}) -> {tensor(x.shape)} {{
@@ -185,7 +194,12 @@ def test_functions_are_as_good_as_f32(tmp_path, name, function, constants, value
 def test_comparisons_see_all_bits(tmp_path):
     x = np.array([1.0, 1.0, 2.0**-149, 0.0, np.inf, np.inf, np.nan, -0.0, 1e30], np.float32)
     y = np.array([1.0 + 2.0**-23, 1.0, 0.0, 0.0, np.inf, 1.0, np.nan, 0.0, 1e30 * (1 + 2.0**-22)], np.float32)
-    for name, compare in {"lesserthan": np.less, "equal": np.equal, "greaterequal": np.greater_equal, "notequal": np.not_equal}.items():
+    for name, compare in {
+        "lesserthan": np.less,
+        "equal": np.equal,
+        "greaterequal": np.greater_equal,
+        "notequal": np.not_equal,
+    }.items():
         text = f"""func.func @main(%x: tensor<9xf32>, %y: tensor<9xf32>) -> tensor<9xi1> {{
   %0 = spyre.{name} (d0 = 9) ins(%x[d0], %y[d0]) -> [d0] : tensor<9xf32>, tensor<9xf32> -> tensor<9xi1>
   return %0 : tensor<9xi1>

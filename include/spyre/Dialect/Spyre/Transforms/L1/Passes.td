@@ -413,6 +413,35 @@ def SpyreDeferScaling : Pass<"spyre-defer-scaling", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::spyre::SpyreDialect"];
 }
 
+def SpyreSeparateUpdates : Pass<"spyre-separate-updates", "::mlir::func::FuncOp"> {
+  let summary = "A tensor for each update";
+  let description = [{
+    Input: device operations, common subexpressions merged. Lowering: where several operations
+    update one tensor, or others read it, too, all but the last get one of their own, made
+    again. Output: what is updated has no other use.
+
+    ```mlir
+    // spyre-opt --spyre-separate-updates
+    !h = tensor<64xf16>
+    func.func @f(%x: !h, %y: !h, %z: !h) -> (tensor<128xf16>, tensor<128xf16>) {
+      %0 = spyre.identity (d0 = 64) ins(%x[d0]) -> [d0] : !h -> tensor<128xf16>
+      %1 = spyre.identity (d0 = 64) ins(%y[d0]) outs(%0[d0 + 64]) : !h -> tensor<128xf16>
+      %2 = spyre.identity (d0 = 64) ins(%z[d0]) outs(%0[d0 + 64]) : !h -> tensor<128xf16>
+      return %1, %2 : tensor<128xf16>, tensor<128xf16>
+    }
+    // becomes
+    func.func @f(%arg0: tensor<64xf16>, %arg1: tensor<64xf16>, %arg2: tensor<64xf16>) -> (tensor<128xf16>, tensor<128xf16>) {
+      %0 = spyre.identity (d0 = 64) ins(%arg0[d0]) -> [d0] : tensor<64xf16> -> tensor<128xf16>
+      %1 = spyre.identity (d0 = 64) ins(%arg0[d0]) -> [d0] : tensor<64xf16> -> tensor<128xf16>
+      %2 = spyre.identity (d0 = 64) ins(%arg1[d0]) outs(%1[d0 + 64]) : tensor<64xf16> -> tensor<128xf16>
+      %3 = spyre.identity (d0 = 64) ins(%arg2[d0]) outs(%0[d0 + 64]) : tensor<64xf16> -> tensor<128xf16>
+      return %2, %3 : tensor<128xf16>, tensor<128xf16>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
 def SpyreSkipHidden : Pass<"spyre-skip-hidden", "::mlir::func::FuncOp"> {
   let summary = "Do not compute what a mask hides that is known at compile time";
   let description = [{
