@@ -19,6 +19,7 @@
 //   Contractions.cpp  matrix products; softmax and others that stay whole for a while
 //   Attention.cpp     scaled dot product attention
 //   KnownIndices.cpp  reading and writing at indices
+//   Windows.cpp       convolutions and pooling
 //
 //===----------------------------------------------------------------------===//
 
@@ -191,6 +192,7 @@ void addAttention(HandlerTable &table);
 void addReorder(HandlerTable &table);
 void addEinsum(HandlerTable &table);
 void addKnownIndices(HandlerTable &table);
+void addWindows(HandlerTable &table);
 
 /// The tensors of list operand \p i; nothing after refusing.
 std::optional<SmallVector<Value>> getTensorList(Lowering &l, unsigned i);

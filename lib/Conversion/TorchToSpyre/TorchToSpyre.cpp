@@ -143,6 +143,7 @@ static HandlerTable makeTable() {
   addPointwise(table);
   addComposites(table);
   addFunctions(table);
+  addWindows(table);
   addReductions(table);
   addNorms(table);
   addViews(table);
