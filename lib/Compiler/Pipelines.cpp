@@ -34,6 +34,7 @@ void buildL1Stage(OpPassManager &pm, const LowerOptions &options) {
   pm.addPass(mlir::spyre::createConvertTorchToSpyre());
   pm.addPass(mlir::createCanonicalizerPass());
   pm.addPass(mlir::createCSEPass());
+  pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyrePassIntegers());
   if (options.precision == Precision::Strict)
     pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreStrictPrecision());
   pm.addNestedPass<func::FuncOp>(mlir::spyre::createSpyreWidenRange());

@@ -70,6 +70,24 @@ int64_t convertInteger(const void *from, void *to, int64_t count) {
   return -1;
 }
 
+/// Integers as the nearest float, as PyTorch casts them; floats without their fraction, and what
+/// no integer is (NaN, infinities, beyond the type) as the smallest one, as processors do.
+template <typename Integer> int64_t integersToFloats(const void *from, void *to, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    store<float>(to, i, static_cast<float>(load<Integer>(from, i)));
+  return -1;
+}
+template <typename Integer> int64_t floatsToIntegers(const void *from, void *to, int64_t count) {
+  constexpr float kLimit = -static_cast<float>(std::numeric_limits<Integer>::min());
+  for (int64_t i = 0; i < count; ++i) {
+    float value = load<float>(from, i);
+    bool isHeld = value >= -kLimit && value < kLimit;
+    store<Integer>(to, i,
+                   isHeld ? static_cast<Integer>(value) : std::numeric_limits<Integer>::min());
+  }
+  return -1;
+}
+
 /// Arrays of 16-bit codes; the buffers may be unaligned only on the host side,
 /// where a run is copied first (see convertRun).
 template <void (*convert)(std::span<const uint16_t>, std::span<uint16_t>)>
@@ -149,6 +167,8 @@ constexpr Pair kPairs[] = {
     integers<int64_t, int32_t>(HostType::Int64, DataFormat::IEEE_INT32),
     integers<int64_t, int64_t>(HostType::Int64, DataFormat::IEEE_INT64),
     integers<uint8_t, uint32_t>(HostType::UInt8, DataFormat::SENUINT32),
+    {HostType::Int32, DataFormat::IEEE_FP32, integersToFloats<int32_t>, floatsToIntegers<int32_t>},
+    {HostType::Int64, DataFormat::IEEE_FP32, integersToFloats<int64_t>, floatsToIntegers<int64_t>},
     // Index tensors.
     integers<int32_t, uint32_t>(HostType::Int32, DataFormat::SENUINT32),
     integers<int64_t, uint32_t>(HostType::Int64, DataFormat::SENUINT32),

@@ -288,7 +288,7 @@ static LogicalResult lowerCast(Lowering &l, const Handler &otherwise) {
     return truth ? l.replaceWith(truth) : failure();
   }
   if (!isHalf(to) && !to.isF32())
-    return l.refuse("the device does not convert between these element types");
+    return lowerIntegerCast(l);
   return l.replaceWith(buildConvert(l.b, l.loc, l.getTensor(0), to));
 }
 

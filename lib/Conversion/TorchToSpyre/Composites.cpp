@@ -311,11 +311,11 @@ static Value buildSign(Lowering &, const Arithmetic &m, Value x) {
 static Value buildCeil(Lowering &, const Arithmetic &m, Value x) {
   return m.unary("neg", m.unary("floor", m.unary("neg", x)));
 }
-static Value buildTrunc(const Arithmetic &m, Value x) {
+Value torch_lowering::buildTrunc(const Arithmetic &m, Value x) {
   return m.sub(m.unary("floor", m.unary("relufwd", x)),
                m.unary("floor", m.unary("relufwd", m.unary("neg", x))));
 }
-static Value buildTrunc(Lowering &, const Arithmetic &m, Value x) { return buildTrunc(m, x); }
+static Value buildTruncated(Lowering &, const Arithmetic &m, Value x) { return buildTrunc(m, x); }
 static Value buildFrac(Lowering &, const Arithmetic &m, Value x) {
   return m.sub(x, buildTrunc(m, x));
 }
@@ -458,8 +458,8 @@ void torch_lowering::addComposites(HandlerTable &table) {
       {"torch.aten.sign", buildSign},
       {"torch.aten.sgn", buildSign},
       {"torch.aten.ceil", buildCeil},
-      {"torch.aten.trunc", buildTrunc},
-      {"torch.aten.fix", buildTrunc},
+      {"torch.aten.trunc", buildTruncated},
+      {"torch.aten.fix", buildTruncated},
       {"torch.aten.frac", buildFrac},
       {"torch.aten.softsign", buildSoftsign},
   };

@@ -82,6 +82,9 @@ Value buildSignOf(const Arithmetic &m, Value x);
 Value buildLog1p(const Arithmetic &m, Value x);
 Value buildSoftplus(Lowering &l, const Arithmetic &m, Value x, double beta, double threshold);
 
+/// x without its fraction.
+Value buildTrunc(const Arithmetic &m, Value x);
+
 /// x^exponent for an exponent of at least 1, by squaring.
 Value buildPower(const Arithmetic &m, Value x, unsigned exponent);
 

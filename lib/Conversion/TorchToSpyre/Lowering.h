@@ -20,6 +20,7 @@
 //   Attention.cpp     scaled dot product attention
 //   KnownIndices.cpp  reading and writing at indices
 //   Windows.cpp       convolutions and pooling
+//   Integers.cpp      casts of integers, places of extremes
 //
 //===----------------------------------------------------------------------===//
 
@@ -193,6 +194,12 @@ void addReorder(HandlerTable &table);
 void addEinsum(HandlerTable &table);
 void addKnownIndices(HandlerTable &table);
 void addWindows(HandlerTable &table);
+void addIntegers(HandlerTable &table);
+
+/// A cast from or to integers: of arguments and for results; others are refused.
+LogicalResult lowerIntegerCast(Lowering &l);
+/// max.dim or min.dim where their places are read, too.
+LogicalResult lowerExtremeWithPlace(Lowering &l, bool isLargest);
 
 /// The tensors of list operand \p i; nothing after refusing.
 std::optional<SmallVector<Value>> getTensorList(Lowering &l, unsigned i);

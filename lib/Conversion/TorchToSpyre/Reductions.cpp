@@ -106,6 +106,8 @@ static Value buildReduced(Lowering &l, StringRef opFunc, Value x, const ReducedD
 }
 
 static LogicalResult lowerReduction(Lowering &l, const Reduction &entry) {
+  if (l.op->getNumResults() == 2 && !l.op->getResult(1).use_empty())
+    return lowerExtremeWithPlace(l, StringRef(entry.opFunc) == "max");
   // A bool's extrema are bools.
   bool isExtremum = StringRef(entry.opFunc) == "max" || StringRef(entry.opFunc) == "min";
   bool isBool = isExtremum && l.getResultType().getElementType().isInteger(1);

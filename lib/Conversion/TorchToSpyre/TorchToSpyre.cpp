@@ -144,6 +144,7 @@ static HandlerTable makeTable() {
   addComposites(table);
   addFunctions(table);
   addWindows(table);
+  addIntegers(table);
   addReductions(table);
   addNorms(table);
   addViews(table);

@@ -177,7 +177,7 @@ static LogicalResult lowerCast(Lowering &l) {
       number && computes(to) && l.getTensorType(0).getRank() == 0)
     return l.replaceWith(buildScalar(l.b, l.loc, *number, to));
   if (!computes(from) || !computes(to))
-    return l.refuse("the device does not convert between these element types");
+    return lowerIntegerCast(l);
   return l.replaceWith(buildConvert(l.b, l.loc, l.getTensor(0), to));
 }
 

@@ -7,7 +7,7 @@
 func.func @many(%x: !torch.vtensor<[4,8],f16>, %y: !torch.vtensor<[?,8],f16>, %z: !torch.vtensor<[4],si64>, %n: !torch.int) -> (!torch.vtensor<[4],si64>, !torch.vtensor<[4,8],f16>) {
   %int1 = torch.constant.int 1
   %false = torch.constant.bool false
-  // expected-note @below {{torch.aten.argmax (!torch.vtensor<[4,8],f16>, !torch.int, !torch.bool) -> (!torch.vtensor<[4],si64>): no device operation and no lowering is known for it}}
+  // expected-note @below {{torch.aten.argmax (!torch.vtensor<[4,8],f16>, !torch.int, !torch.bool) -> (!torch.vtensor<[4],si64>): its indices are read inside of the program}}
   %0 = torch.aten.argmax %x, %int1, %false : !torch.vtensor<[4,8],f16>, !torch.int, !torch.bool -> !torch.vtensor<[4],si64>
   // expected-note @below {{torch.aten.add.Tensor (!torch.vtensor<[4],si64>, !torch.vtensor<[4],si64>, !torch.int) -> (!torch.vtensor<[4],si64>): the device does not compute it in i64}}
   %1 = torch.aten.add.Tensor %0, %z, %int1 : !torch.vtensor<[4],si64>, !torch.vtensor<[4],si64>, !torch.int -> !torch.vtensor<[4],si64>
@@ -31,7 +31,7 @@ func.func @many(%x: !torch.vtensor<[4,8],f16>, %y: !torch.vtensor<[?,8],f16>, %z
 func.func @indices(%x: !torch.vtensor<[4,8],f16>) -> !torch.vtensor<[4],si64> {
   %int1 = torch.constant.int 1
   %false = torch.constant.bool false
-  // expected-note-re @below {{torch.aten.max.dim {{.*}}: its result #1 is used and has no device form}}
+  // expected-note-re @below {{torch.aten.max.dim {{.*}}: its indices are read inside of the program}}
   %values, %indices = torch.aten.max.dim %x, %int1, %false : !torch.vtensor<[4,8],f16>, !torch.int, !torch.bool -> !torch.vtensor<[4],f16>, !torch.vtensor<[4],si64>
   return %indices : !torch.vtensor<[4],si64>
 }

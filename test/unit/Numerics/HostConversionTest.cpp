@@ -59,6 +59,22 @@ TEST(HostConversionTest, Int64OutOfRangeNamesTheElement) {
   EXPECT_EQ(back, host);
 }
 
+TEST(HostConversionTest, IntegersAsFloats) {
+  // As a cast of the language: to the nearest float, and without the fraction.
+  std::vector<int64_t> host = {0, -7, (1 << 24) + 1, std::numeric_limits<int64_t>::max()};
+  std::vector<float> device(4);
+  ASSERT_FALSE(
+      convertToDevice(HostType::Int64, host.data(), 1, DataFormat::IEEE_FP32, device.data(), 4));
+  EXPECT_EQ(device, (std::vector<float>{0, -7, 16777216, 0x1p63f}));
+  const float infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> numbers = {2.75f, -2.75f, -0.0f, 0x1p31f, -0x1p31f, infinity, -infinity, NAN};
+  constexpr int32_t kLeast = std::numeric_limits<int32_t>::min();
+  std::vector<int32_t> back(numbers.size());
+  ASSERT_FALSE(convertToHost(DataFormat::IEEE_FP32, numbers.data(), HostType::Int32, back.data(), 1,
+                             int64_t(back.size())));
+  EXPECT_EQ(back, (std::vector<int32_t>{2, -2, 0, kLeast, kLeast, kLeast, kLeast, kLeast}));
+}
+
 TEST(HostConversionTest, UnsignedRanges) {
   int64_t negative = -1;
   uint32_t device = 0;

@@ -1,5 +1,8 @@
 // RUN: spyre-opt %s --spyre-torch-to-l1 --dump-pass-pipeline -o /dev/null 2>&1 | FileCheck %s --check-prefix=ORDER
 // RUN: spyre-opt %s --spyre-torch-to-l1 | FileCheck %s
+// RUN: spyre-opt %s --spyre-torch-to-l1=precision=strict --dump-pass-pipeline -o /dev/null 2>&1 | FileCheck %s --check-prefix=STRICT
+// STRICT: spyre-pass-integers
+// STRICT: spyre-strict-precision
 
 // ORDER: spyre-collect-hints
 // ORDER: spyre-specialize-shapes
@@ -8,17 +11,21 @@
 // ORDER-NEXT: canonicalize{
 // ORDER-NEXT: cse,
 // ORDER-NEXT: func.func(
-// ORDER-NEXT: spyre-widen-range
+// ORDER-NEXT: spyre-pass-integers
+// ORDER: spyre-widen-range
 // ORDER: spyre-exact-jumps
 // ORDER: spyre-centre-keys
 // ORDER: spyre-resolve-precision
 // ORDER: spyre-widen-arguments
 // ORDER: spyre-decompose
+// ORDER: spyre-split-products
+// ORDER: spyre-expand-functions
 // ORDER: spyre-fold-views
 // ORDER: spyre-split-dims
 // ORDER-NEXT: ),
 // ORDER-NEXT: canonicalize{
 // ORDER-NEXT: cse
+// ORDER: spyre-separate-updates
 
 // A biased projection of a rank-3 tensor, as the exporter writes it.
 // CHECK-LABEL: func @linear(

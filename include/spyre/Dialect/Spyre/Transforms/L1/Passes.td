@@ -41,6 +41,32 @@ def SpyreCollectHints : Pass<"spyre-collect-hints", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::spyre::SpyreDialect"];
 }
 
+def SpyrePassIntegers : Pass<"spyre-pass-integers", "::mlir::func::FuncOp"> {
+  let summary = "Integers of the host that are f32 numbers on the device";
+  let description = [{
+    Input: L1 as converted from torch. Lowering: an argument of integers that a conversion to
+    f32 reads is taken as f32 beside (or in place of) what others read, with the host's type
+    in `spyre.host_type`; a result that is converted to integers is f32, and copied out as
+    integers. Other conversions of integers are reported. Output: none of them.
+
+    ```mlir
+    // spyre-opt --spyre-pass-integers
+    func.func @f(%x: tensor<64xi64> {spyre.on_host}) -> (tensor<64xi64> {spyre.on_host}) {
+      %0 = spyre.convert %x : tensor<64xi64> to tensor<64xf32>
+      %1 = spyre.neg (d0 = 64) ins(%0[d0]) -> [d0] : tensor<64xf32> -> tensor<64xf32>
+      %2 = spyre.convert %1 : tensor<64xf32> to tensor<64xi64>
+      return %2 : tensor<64xi64>
+    }
+    // becomes
+    func.func @f(%arg0: tensor<64xf32> {spyre.array = "in0", spyre.host_type = i64, spyre.on_host}) -> (tensor<64xf32> {spyre.host_type = i64, spyre.on_host}) {
+      %0 = spyre.neg (d0 = 64) ins(%arg0[d0]) -> [d0] : tensor<64xf32> -> tensor<64xf32>
+      return %0 : tensor<64xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::spyre::SpyreDialect"];
+}
+
 def SpyreStrictPrecision : Pass<"spyre-strict-precision", "::mlir::func::FuncOp"> {
   let summary = "Programs of 16-bit types in f32, for precision=strict";
   let description = [{
