@@ -12,9 +12,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_mlir")
 
-import torch.nn.functional as F  # noqa: E402
-
 import spyre_mlir  # noqa: E402
+import torch.nn.functional as F  # noqa: E402
 
 BOUNDS = {torch.float16: 5 * 2.0**-10, torch.bfloat16: 2.0**-7, torch.float32: 2.0**-19}
 

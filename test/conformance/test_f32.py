@@ -77,10 +77,11 @@ MAKERS = {make.__name__: make for make in (normal, far_rows, outliers, cancellin
 SHAPES = [(4, 64, 128), (33, 100, 70), (3, 784, 10), (65, 130, 257), (128, 64, 1000), (1, 96, 200), (40, 320, 1)]
 
 
-@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.parametrize("level,form", [("-O0", "matmul"), ("-O2", "matmul"), ("-O2", "linear")])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("make", MAKERS)
-def test_products_are_as_good_as_f32(tmp_path, make, shape, level):
+def test_products_are_as_good_as_f32(tmp_path, make, shape, level, form):
+    """form: linear has its second factor transposed, and few rows are the SIMD units' there."""
     rows, inner, columns = shape
     rng = np.random.default_rng(rows * inner + columns)
     x = MAKERS[make](rng, rows, inner).astype(np.float32)
@@ -88,7 +89,8 @@ def test_products_are_as_good_as_f32(tmp_path, make, shape, level):
     if make == "cancelling":
         w = np.concatenate([w[::2], w[1::2]])
     w = w.astype(np.float32)
-    got = execute(tmp_path, product(x, w, (rows, columns)), [x, w], level)
+    given = w.T.copy() if form == "linear" else w
+    got = execute(tmp_path, product(x, given, (rows, columns), form=form), [x, given], level)
     expected, size = x.astype(float) @ w, np.abs(x).astype(float) @ np.abs(w)
     # f32 numbers below 2^-126 have fewer digits.
     error = np.abs(got - expected) - 2.0**-148

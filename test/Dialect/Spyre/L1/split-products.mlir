@@ -35,9 +35,9 @@ func.func @three(%x: tensor<32x128xf32>, %w: tensor<128x64xf32>) -> tensor<32x64
 // CHECK-NOT: spyre.fp32todl16
 // CHECK-COUNT-2: spyre.batchmatmul
 // CHECK-NOT: spyre.batchmatmul
-func.func @two(%x: tensor<32x128xf32>, %w: tensor<64x128xf32>) -> tensor<32x64xf32> attributes {spyre.pieces = 2 : i64} {
-  %0 = spyre.batchmatmul (d0 = 32, d1 = 64, d2 = 128) ins(%x[d0, d2], %w[d1, d2]) -> [d0, d1] : tensor<32x128xf32>, tensor<64x128xf32> -> tensor<32x64xf32>
-  return %0 : tensor<32x64xf32>
+func.func @two(%x: tensor<96x128xf32>, %w: tensor<80x128xf32>) -> tensor<96x80xf32> attributes {spyre.pieces = 2 : i64} {
+  %0 = spyre.batchmatmul (d0 = 96, d1 = 80, d2 = 128) ins(%x[d0, d2], %w[d1, d2]) -> [d0, d1] : tensor<96x128xf32>, tensor<80x128xf32> -> tensor<96x80xf32>
+  return %0 : tensor<96x80xf32>
 }
 
 // -----
@@ -50,6 +50,19 @@ func.func @two(%x: tensor<32x128xf32>, %w: tensor<64x128xf32>) -> tensor<32x64xf
 func.func @parts(%x: tensor<16x64xf32>, %w: tensor<64x450xf32>) -> tensor<16x450xf32> {
   %0 = spyre.batchmatmul (d0 = 16, d1 = 450, d2 = 64) ins(%x[d0, d2], %w[d2, d1]) -> [d0, d1] : tensor<16x64xf32>, tensor<64x450xf32> -> tensor<16x450xf32>
   return %0 : tensor<16x450xf32>
+}
+
+// -----
+
+// Few rows, and what is contracted in the sticks of both, seen through a view.
+// CHECK-LABEL: func @few
+// CHECK-NOT: batchmatmul
+// CHECK: spyre.mul (d0 = 64, d1 = 256, d2 = 128)
+// CHECK: spyre.sum (d0 = 64, d1 = 256, d2 = 128) {{.*}} -> [d0, d1]
+func.func @few(%x: tensor<64x128xf32>, %w: tensor<256x128xf32>) -> tensor<64x256xf32> {
+  %v = spyre.view %w[d1, d0] : tensor<256x128xf32> -> tensor<128x256xf32>
+  %0 = spyre.batchmatmul (d0 = 64, d1 = 256, d2 = 128) ins(%x[d0, d2], %v[d2, d1]) -> [d0, d1] : tensor<64x128xf32>, tensor<128x256xf32> -> tensor<64x256xf32>
+  return %0 : tensor<64x256xf32>
 }
 
 // -----

@@ -34,6 +34,11 @@ using namespace mlir::spyre;
 using ::spyre::OpFunc;
 
 namespace {
+/// So many rows (or columns) the SIMD units multiply and add up in f32 before cutting the other
+/// factor, which is written once more in pieces, takes less: a number of it takes 2 x 64
+/// operations on elements there, and is moved about ten times here.
+constexpr int64_t kFewRows = 64;
+
 /// A piece of the first factor and one of the second.
 struct Pair {
   unsigned first, second;
@@ -301,8 +306,8 @@ Value ProductSplitter::multiply(ArrayRef<Value> a, ArrayRef<Value> w, unsigned n
   return result;
 }
 
-/// What \p spec says of a product, by the SIMD units, which multiply and add up f32: for one row
-/// or one column, of which each number is read once.
+/// What \p spec says of a product, by the SIMD units, which multiply and add up f32: for few rows
+/// or columns, where the other factor's numbers are read once.
 Value ProductSplitter::multiplyOnElements(DeviceOpSpec spec) {
   AffineMap all = b.getMultiDimIdentityMap(spec.extents.size()), outputMap = spec.maps.back();
   Type resultType = spec.resultType;
@@ -341,7 +346,13 @@ void ProductSplitter::run() {
     return product;
   };
   int64_t numRows = count(roles.rows), numColumns = count(roles.columns);
-  if (numRows == 1 || numColumns == 1)
+  // What is contracted lies in the sticks of both: they are read as they are, once.
+  bool isAlongSticks = llvm::all_of(llvm::seq(2u), [&](unsigned i) {
+    AffineMap map = getRead(op, i).map;
+    return map.getNumResults() > 0 &&
+           map.getResults().back() == b.getAffineDimExpr(roles.contracted);
+  });
+  if (std::min(numRows, numColumns) <= (isAlongSticks ? kFewRows : 1))
     return b.replaceOp(op, multiplyOnElements(DeviceOpSpec::of(op)));
 
   const unsigned numBatch = roles.batch.size();

@@ -301,7 +301,7 @@ def SpyreSplitProducts : Pass<"spyre-split-products", "::mlir::func::FuncOp"> {
     contraction makes the product of the first pieces, a second one what all larger pairs of
     pieces make less the first, a third one what all pairs make less both. The result is their
     sum in f32, as good as an f32 product (docs/developer/numerics.md says how good). Products
-    of one row or one column are multiplied and summed in f32 by the SIMD units. Output: no f32
+    of few rows or columns are multiplied and summed in f32 by the SIMD units. Output: no f32
     product.
 
     ```mlir
