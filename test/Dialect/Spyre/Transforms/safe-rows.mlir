@@ -33,6 +33,30 @@ func.func @safe(%s: !s) -> !s {
 
 // -----
 
+!s = tensor<64x512xf32>
+!r = tensor<64x1xf32>
+// Compared in f32, the answer narrowed.
+// CHECK-LABEL: func.func @wide
+// CHECK-NOT: spyre.equal
+// CHECK-NOT: spyre.where3
+func.func @wide(%s: !s) -> !s {
+  %m = spyre.max (d0 = 64, d1 = 512) ins(%s[d0, d1]) -> [d0, 0] : !s -> !r
+  %t = spyre.sub (d0 = 64, d1 = 512) ins(%s[d0, d1], %m[d0, 0]) -> [d0, d1] : !s, !r -> !s
+  %e = spyre.exp (d0 = 64, d1 = 512) ins(%t[d0, d1]) -> [d0, d1] : !s -> !s
+  %l = spyre.sum (d0 = 64, d1 = 512) ins(%e[d0, d1]) -> [d0, 0] : !s -> !r
+  %p = spyre.realdiv (d0 = 64, d1 = 512) ins(%e[d0, d1], %l[d0, 0]) -> [d0, d1] : !s, !r -> !s
+  %n = spyre.constant dense<0xFF800000> : tensor<f32> : tensor<f32>
+  %q = spyre.equal (d0 = 64, d1 = 512) ins(%s[d0, d1], %n[]) -> [d0, d1] : !s, tensor<f32> -> !s
+  %h = spyre.fp32todl16 (d0 = 64, d1 = 512) ins(%q[d0, d1]) -> [d0, d1] : !s -> tensor<64x512xi1>
+  %a = spyre.min (d0 = 64, d1 = 512) ins(%h[d0, d1]) -> [d0, 0] : tensor<64x512xi1> -> tensor<64x1xi1>
+  %c = spyre.dl16tofp32 (d0 = 64) ins(%a[d0, 0]) -> [d0, 0] : tensor<64x1xi1> -> !r
+  %z = spyre.constant dense<0.0> : tensor<f32> : tensor<f32>
+  %w = spyre.where3 (d0 = 64, d1 = 512) ins(%c[d0, 0], %z[], %p[d0, d1]) -> [d0, d1] : !r, tensor<f32>, !s -> !s
+  return %w : !s
+}
+
+// -----
+
 !s = tensor<64x512xf16>
 !r = tensor<64x1xf16>
 // Other scores are asked, another number is chosen, the sum leaves.

@@ -58,7 +58,7 @@ static bool isMaskedAltogether(Value condition, Softmax softmax) {
       all.getInputMap(0) != softmax.largest.getInputMap(0) ||
       all.getOutputMap() != softmax.largest.getOutputMap())
     return false;
-  DeviceOpInterface equal = getProducer(all.getInputs()[0]);
+  DeviceOpInterface equal = getProducer(skipCasts(all.getInputs()[0]));
   if (!equal || equal.getOpFunc() != OpFunc::Equal ||
       !areAlike(equal.getInputMap(0), equal.getOutputMap()) ||
       skipCasts(equal.getInputs()[0]) != skipCasts(softmax.scores))
