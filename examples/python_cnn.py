@@ -4,8 +4,9 @@
 # Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
 # Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Operations without a device form run in PyTorch, between those that have one; the
-# summary names them. The answers are PyTorch's all the same.
+# Convolutions and pooling run on the device. What has no device form (here a convolution whose
+# result is pooled, with more dims than a descriptor has names for) runs in PyTorch, between
+# what has one; the summary names it. The answers are PyTorch's all the same.
 """Convolutions, batch norms, pooling and a residual block; shows what runs on the host, and why."""
 
 import sys

@@ -75,6 +75,8 @@ failures-O0|long|summary|"$python" "$conformance/programs.py" "$data/failures" -
 tier1-O0-cores32|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O0 --cores 32
 tier1-O2-cores1|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O2 --cores 1
 tier2-O2|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2
+tier2-strict|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2 --precision=strict
+failures-strict|long|summary|"$python" "$conformance/programs.py" "$data/failures" --no-host -O2 --precision=strict
 tier2-O0|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O0
 tier2-O2-cores1|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2 --cores 1
 tier2-O3-mock32|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O3 --device mock32

@@ -251,6 +251,8 @@ def flags_of(options, target):
         flags += ["--cores", str(options.cores)]
     if options.device:
         flags += ["--device", options.device]
+    if options.precision:
+        flags += ["--precision", options.precision]
     if options.plan_kind:
         flags += ["--plan-kind", options.plan_kind]
     if options.plan_seed:

@@ -232,6 +232,7 @@ def parser(prog, description, example, paths_help=None):
     result.add_argument(
         "--plan-kind", metavar="KIND", help="untiled, tiled, banded, carried, banded-carried or carried-products: a plan of that kind"
     )
+    result.add_argument("--precision", metavar="WHAT", help="default, strict or fast: what programs' types are computed in")
     result.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, metavar="N", help="cases at a time")
     result.add_argument(
         "--timeout", type=float, default=300, metavar="S", help="seconds a process may take (default 300)"

@@ -375,7 +375,11 @@ void ProductSplitter::run() {
 
   // Parts of the columns of one size are a batch dim; the rest is one more product.
   SmallVector<Value> results;
-  const int64_t part = getColumnsAtATime(numRows, numColumns, contracted);
+  // Where there are many dims already, views may make more, and a descriptor has seven for these.
+  auto isLong = [&](unsigned dim) { return extents[dim] > 1; };
+  const int64_t part = llvm::count_if(roles.batch, isLong) + llvm::count_if(roles.rows, isLong) > 2
+                           ? numColumns
+                           : getColumnsAtATime(numRows, numColumns, contracted);
   auto add = [&](int64_t offset, int64_t parts, int64_t extent) {
     SmallVector<Value> l(rows.pieces), r;
     for (Value piece : columns.pieces) {
