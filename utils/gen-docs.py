@@ -50,6 +50,10 @@ DIALECTS = {
         "KTIR is this dialect with `linalg`, `arith`, `math`, `tensor` and `scf`; [KTIR](../developer/ktir.md) says how "
         "plans become kernels, and `ktir-check-legality` checks what no single operation can.",
     ),
+    "spyreop": (
+        "Dialect/KTIR/IR/Spyreop.td",
+        "What the device does to one element, in bodies of `linalg` in [kernels](../developer/ktir.md).",
+    ),
 }
 
 # Groups of passes, in the order of the pipeline: heading, file, what they are for.

@@ -16,6 +16,7 @@
 #include "spyre/Conversion/SpyreToSuperDSC/SpyreToSuperDSC.h"
 #include "spyre/Conversion/TorchToSpyre/TorchToSpyre.h"
 #include "spyre/Dialect/KTIR/IR/KtdpDialect.h"
+#include "spyre/Dialect/KTIR/IR/SpyreopDialect.h"
 #include "spyre/Dialect/KTIR/Transforms/Passes.h"
 #include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
 #include "spyre/Dialect/Spyre/Transforms/L1/Passes.h"
@@ -43,6 +44,7 @@ void spyre::registerAllDialects(mlir::DialectRegistry &registry) {
                   mlir::ktdp::KtdpDialect, mlir::linalg::LinalgDialect, mlir::math::MathDialect,
                   mlir::memref::MemRefDialect, mlir::scf::SCFDialect, mlir::sdsc::SdscDialect,
                   mlir::sdscbundle::SdscBundleDialect, mlir::spyre::SpyreDialect,
+                  mlir::spyreop::SpyreopDialect,
                   mlir::tensor::TensorDialect, mlir::torch_reader::TorchDialect>();
   mlir::func::registerInlinerExtension(registry);
 }

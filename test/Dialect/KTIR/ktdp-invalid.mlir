@@ -41,8 +41,16 @@ func.func private @pool() attributes {ktdp.pool_bytes = "many"}
 // -----
 
 func.func @coordinates() attributes {grid = [4, 8]} {
-  // expected-error @+1 {{has 1 results, the function's grid has 2 dims}}
+  // expected-error @+1 {{has 1 results, the function's grid has 2 dims and 8 compute tiles along dim 1}}
   %id = ktdp.get_compute_tile_id : index
+  return
+}
+
+// -----
+
+func.func @no_such_dim() attributes {grid = [4]} {
+  // expected-error @+1 {{has 2 results, the function's grid has 1 dims}}
+  %id:2 = ktdp.get_compute_tile_id : index, index
   return
 }
 
@@ -234,5 +242,57 @@ func.func @load(%t: !ktdp.access_tile<2x64xindex>) {
 func.func @store(%t: !ktdp.access_tile<2x64xindex>, %x: tensor<2x32xf16>) {
   // expected-error @+1 {{'tensor<2x32xf16>' has not the shape of '!ktdp.access_tile<2x64xindex>'}}
   ktdp.store %x, %t : tensor<2x32xf16>, <2x64xindex>
+  return
+}
+
+// -----
+
+#box = affine_set<(d0, d1) : (d0 >= 0, -d0 + 1 >= 0, d1 >= 0, -d1 + 63 >= 0)>
+#same = affine_map<(d0, d1) -> (d0, d1)>
+func.func @written(%v: memref<32x64xf16>) {
+  // expected-error @+1 {{base_map is written as subscripts}}
+  %t = ktdp.construct_access_tile %v[0, 0] {access_tile_set = #box, access_tile_order = #same, base_map = #same}
+      : memref<32x64xf16> -> <2x64xindex>
+  return
+}
+
+// -----
+
+#box = affine_set<(d0) : (d0 mod 0 >= 0)>
+#same = affine_map<(d0) -> (d0)>
+func.func @modulo(%v: memref<64xf16>) {
+  // expected-error @+1 {{access_tile_set multiplies unknowns, or divides by what is no positive number}}
+  %t = ktdp.construct_access_tile %v[0] {access_tile_set = #box, access_tile_order = #same} : memref<64xf16> -> <?xindex>
+  return
+}
+
+// -----
+
+#rows = affine_set<(d0)[s0] : (d0 * s0 >= 0)>
+func.func @semi_affine(%a: index, %n: index) {
+  // expected-error @+1 {{coordinate_set multiplies unknowns, or divides by what is no positive number}}
+  %v = ktdp.construct_memory_view %a, sizes: [%n], strides: [1]
+      {coordinate_set = #rows, memory_space = #ktdp.memory_space<global>} : memref<?xf16>
+  return
+}
+
+// -----
+
+#box = affine_set<(d0) : (d0 == 0)>
+#same = affine_map<(d0) -> (d0)>
+func.func @nested(%v: memref<64xf16>) {
+  // expected-error @+1 {{a number of a subscript has more than 63 bits}}
+  %t = ktdp.construct_access_tile %v[9223372036854775808] {access_tile_set = #box, access_tile_order = #same} : memref<64xf16> -> <1xindex>
+  return
+}
+
+// -----
+
+// One report of an error in a subscript, not a second one about the rest.
+#box = affine_set<(d0) : (d0 == 0)>
+#same = affine_map<(d0) -> (d0)>
+func.func @once(%v: memref<64xf16>) {
+  // expected-error @+1 {{expected SSA operand}}
+  %t = ktdp.construct_access_tile %v[fast] {access_tile_set = #box, access_tile_order = #same} : memref<64xf16> -> <1xindex>
   return
 }

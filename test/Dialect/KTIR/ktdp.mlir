@@ -59,6 +59,39 @@ func.func @kernel(%a: index, %n: index) attributes {grid = [4, 2]} {
   return
 }
 
+// No coordinate set: the whole box. Parts of one view. Launch-time numbers.
+// CHECK-LABEL: func.func @views
+func.func @views(%a: index, %m: !ktdp.runtime_arg<index, upperbound=1024, granularity=4>, %k: !ktdp.runtime_arg<f32>) {
+  // CHECK: %[[N:.*]] = ktdp.runtime_arg_extract value from %arg1 : <index, granularity=4, upperbound=1024> -> index
+  %n = ktdp.runtime_arg_extract value from %m : <index, granularity=4, upperbound=1024> -> index
+  // CHECK: ktdp.runtime_arg_extract upperbound from %arg1 : <index, granularity=4, upperbound=1024> -> index
+  %u = ktdp.runtime_arg_extract upperbound from %m : !ktdp.runtime_arg<index, granularity=4, upperbound=1024> -> index
+  // CHECK: ktdp.runtime_arg_extract value from %arg2 : <f32> -> f32
+  %f = ktdp.runtime_arg_extract value from %k : <f32> -> f32
+  // CHECK: %[[A:.*]] = ktdp.construct_memory_view %arg0, sizes: [32, 64], strides: [64, 1] {memory_space = #ktdp.memory_space<global>} : memref<32x64xf16>
+  %v = ktdp.construct_memory_view %a, sizes: [32, 64], strides: [64, 1]
+      {memory_space = #ktdp.memory_space<global>} : memref<32x64xf16>
+  // CHECK: %[[B:.*]] = ktdp.construct_memory_view %arg0, sizes: [%[[N]], 64]
+  %w = ktdp.construct_memory_view %a, sizes: [%n, 64], strides: [64, 1]
+      {memory_space = #ktdp.memory_space<ct_local, ct_id = 1>} : memref<?x64xf16>
+  // CHECK: ktdp.construct_distributed_memory_view(%[[A]], %[[B]] : memref<32x64xf16>, memref<?x64xf16>) : memref<64x64xf16>
+  %d = ktdp.construct_distributed_memory_view (%v, %w : memref<32x64xf16>, memref<?x64xf16>) : memref<64x64xf16>
+  return
+}
+
+// The last dims of a grid may be left out where they are 1; signs and large numbers.
+// CHECK-LABEL: func.func @one_id
+func.func @one_id(%v: memref<32x64xf16>, %n: index) attributes {grid = [32, 1]} {
+  %id = ktdp.get_compute_tile_id : index
+  // CHECK: ktdp.construct_access_tile %arg0[%arg1 * -1, %arg1 - 5]
+  %t = ktdp.construct_access_tile %v[-%n, %n + -5] {access_tile_set = #box, access_tile_order = #same}
+      : memref<32x64xf16> -> <2x64xindex>
+  // CHECK: ktdp.construct_access_tile %arg0[-9223372036854775807, %arg1 * -1 + 5]
+  %t1 = ktdp.construct_access_tile %v[-9223372036854775807, - -5 - (%n)] {access_tile_set = #box, access_tile_order = #same}
+      : memref<32x64xf16> -> <2x64xindex>
+  return
+}
+
 // Other grids; a rank-0 tile.
 // CHECK-LABEL: func.func @other
 // CHECK-SAME: grid = [1 : index]

@@ -5,14 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Registration, syntax and rules of the memory space and the access tile, and what
-// the header promises about grids and sets.
+// Registration, syntax and rules of attributes and types, and what the header promises
+// about grids and futures.
 //
 //===----------------------------------------------------------------------===//
 
 #include "spyre/Dialect/KTIR/IR/KtdpDialect.h"
 
-#include "mlir/Analysis/FlatLinearValueConstraints.h"
+#include "mlir/Bytecode/BytecodeImplementation.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -31,7 +32,36 @@ using namespace mlir::ktdp;
 #define GET_TYPEDEF_CLASSES
 #include "spyre/Dialect/KTIR/IR/KtdpTypes.cpp.inc"
 
+#include "spyre/Dialect/KTIR/IR/KtdpInterfaces.cpp.inc"
+
+namespace {
+/// Futures in bytecode. Their text is no way to carry them: the scan for the end of a
+/// type's text takes the `>` of `>=` in a set for a bracket. In files the set has an alias.
+struct KtdpBytecode : BytecodeDialectInterface {
+  explicit KtdpBytecode(Dialect *dialect) : BytecodeDialectInterface(dialect) {}
+
+  LogicalResult writeType(Type type, DialectBytecodeWriter &writer) const override {
+    auto future = dyn_cast<TileFutureType>(type);
+    if (!future)
+      return failure();
+    writer.writeTypes(future.getPartialTypes());
+    writer.writeAttribute(future.getGroups());
+    return success();
+  }
+
+  Type readType(DialectBytecodeReader &reader) const override {
+    SmallVector<RankedTensorType> partials;
+    IntegerSetAttr groups;
+    if (failed(reader.readTypes(partials)) || failed(reader.readAttribute(groups)))
+      return {};
+    return TileFutureType::getChecked([&] { return reader.emitError(); }, getContext(), partials,
+                                      groups);
+  }
+};
+} // namespace
+
 void KtdpDialect::initialize() {
+  addInterfaces<KtdpBytecode>();
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "spyre/Dialect/KTIR/IR/KtdpTypes.cpp.inc"
@@ -44,6 +74,11 @@ void KtdpDialect::initialize() {
 #define GET_OP_LIST
 #include "spyre/Dialect/KTIR/IR/KtdpOps.cpp.inc"
       >();
+}
+
+Operation *KtdpDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
+                                            Location loc) {
+  return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
 LogicalResult KtdpDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
@@ -179,8 +214,111 @@ LogicalResult AccessTileType::verify(function_ref<InFlightDiagnostic()> emitErro
   return success();
 }
 
+AccessTileType AccessTileType::cloneWith(std::optional<ArrayRef<int64_t>> shape,
+                                         Type elementType) const {
+  return get(getContext(), shape.value_or(getShape()), elementType);
+}
+
 //===----------------------------------------------------------------------===//
-// Grids and sets
+// !ktdp.runtime_arg
+//===----------------------------------------------------------------------===//
+
+Type RuntimeArgType::parse(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  Type underlying;
+  std::optional<int64_t> granularity, upperbound;
+  if (parser.parseLess() || parser.parseType(underlying))
+    return {};
+  while (succeeded(parser.parseOptionalComma())) {
+    SMLoc keywordLoc = parser.getCurrentLocation();
+    StringRef keyword;
+    if (parser.parseKeyword(&keyword))
+      return {};
+    std::optional<int64_t> *fact = keyword == "granularity"  ? &granularity
+                                   : keyword == "upperbound" ? &upperbound
+                                                             : nullptr;
+    if (!fact) {
+      parser.emitError(keywordLoc)
+          << "a runtime argument has no '" << keyword << "'; there are granularity and upperbound";
+      return {};
+    }
+    if (*fact) {
+      parser.emitError(keywordLoc) << "'" << keyword << "' is given twice";
+      return {};
+    }
+    int64_t number;
+    if (parser.parseEqual() || parser.parseInteger(number))
+      return {};
+    *fact = number;
+  }
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<RuntimeArgType>(loc, parser.getContext(), underlying, granularity,
+                                           upperbound);
+}
+
+void RuntimeArgType::print(AsmPrinter &printer) const {
+  printer << '<' << getUnderlyingType();
+  if (getGranularity())
+    printer << ", granularity=" << *getGranularity();
+  if (getUpperbound())
+    printer << ", upperbound=" << *getUpperbound();
+  printer << '>';
+}
+
+LogicalResult RuntimeArgType::verify(function_ref<InFlightDiagnostic()> emitError, Type underlying,
+                                     std::optional<int64_t> granularity,
+                                     std::optional<int64_t> upperbound) {
+  if (!underlying.isIntOrIndexOrFloat())
+    return emitError() << "a runtime argument is an index, an integer or a float, not "
+                       << underlying;
+  if (granularity && *granularity <= 0)
+    return emitError() << "the granularity must be positive";
+  if (upperbound && *upperbound <= 0)
+    return emitError() << "the upperbound must be positive";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// !ktdp.tile_future
+//===----------------------------------------------------------------------===//
+
+Type TileFutureType::parse(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  SmallVector<RankedTensorType> partials;
+  auto parsePartial = [&] { return parser.parseType(partials.emplace_back()); };
+  if (parser.parseLess())
+    return {};
+  if (succeeded(parser.parseOptionalLParen())) {
+    if (failed(parser.parseOptionalRParen()) &&
+        (parser.parseCommaSeparatedList(parsePartial) || parser.parseRParen()))
+      return {};
+  } else if (parsePartial()) {
+    return {};
+  }
+  IntegerSetAttr groups;
+  if (parser.parseComma() || parser.parseKeyword("groups") || parser.parseEqual() ||
+      parser.parseAttribute(groups) || parser.parseGreater())
+    return {};
+  return parser.getChecked<TileFutureType>(loc, parser.getContext(), partials, groups);
+}
+
+void TileFutureType::print(AsmPrinter &printer) const {
+  printer << "<(" << getPartialTypes() << "), groups = " << getGroups() << '>';
+}
+
+LogicalResult TileFutureType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                     ArrayRef<RankedTensorType> partials, IntegerSetAttr groups) {
+  if (partials.empty())
+    return emitError() << "a future carries one tensor at least";
+  IntegerSet set = groups.getValue();
+  if (set.getNumDims() != 1 || set.getNumSymbols())
+    return emitError() << "groups must be a set (g) of one dim and no symbols";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Grids and futures
 //===----------------------------------------------------------------------===//
 
 std::optional<SmallVector<int64_t>> mlir::ktdp::getGrid(Operation *function) {
@@ -200,31 +338,13 @@ std::optional<SmallVector<int64_t>> mlir::ktdp::getGrid(Operation *function) {
   return grid;
 }
 
-IntegerSet mlir::ktdp::getBoxSet(ArrayRef<int64_t> sizes, MLIRContext *context) {
-  // A set of no dims has no constraint; the class wants one.
-  if (sizes.empty())
-    return IntegerSet::get(0, 0, {getAffineConstantExpr(0, context)}, {true});
-  SmallVector<AffineExpr> constraints;
-  for (auto [i, size] : llvm::enumerate(sizes)) {
-    AffineExpr dim = getAffineDimExpr(i, context);
-    constraints.push_back(dim);
-    constraints.push_back(-dim + (size - 1));
-  }
-  SmallVector<bool> isEquality(constraints.size(), false);
-  return IntegerSet::get(sizes.size(), 0, constraints, isEquality);
+int64_t mlir::ktdp::getNumTiles(ArrayRef<int64_t> grid, int64_t limit) {
+  int64_t numTiles = 1;
+  for (int64_t size : grid)
+    numTiles = std::min(numTiles * size, limit + 1);
+  return numTiles;
 }
 
-SmallVector<DimBounds> mlir::ktdp::getBounds(IntegerSet set) {
-  using presburger::BoundType;
-  SmallVector<DimBounds> bounds(set.getNumDims());
-  FlatLinearValueConstraints constraints(set);
-  if (constraints.isEmpty()) {
-    bounds.assign(bounds.size(), {0, -1});
-    return bounds;
-  }
-  for (auto [i, bound] : llvm::enumerate(bounds)) {
-    bound.lower = constraints.getConstantBound64(BoundType::LB, i);
-    bound.upper = constraints.getConstantBound64(BoundType::UB, i);
-  }
-  return bounds;
+InterTileProduceOp mlir::ktdp::getProducer(DeliveryOpInterface delivery) {
+  return delivery.getFuture().getDefiningOp<InterTileProduceOp>();
 }

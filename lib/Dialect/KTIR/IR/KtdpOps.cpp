@@ -5,14 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Builders, rules and the subscript syntax. Subscripts have a parser of their own:
-// upstream's affine subscripts do not read `%a#1`.
+// Builders, syntax, rules, folders and patterns of views, tiles, loads and stores.
 //
 //===----------------------------------------------------------------------===//
 
 #include "spyre/Dialect/KTIR/IR/KtdpDialect.h"
 
+#include "Subscripts.h"
+
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
@@ -21,6 +24,43 @@ using namespace mlir::ktdp;
 
 #define GET_OP_CLASSES
 #include "spyre/Dialect/KTIR/IR/KtdpOps.cpp.inc"
+
+/// A set or map whose numbers can be worked with.
+template <typename SetOrMap>
+static LogicalResult verifyAffine(Operation *op, StringRef name, SetOrMap value) {
+  if (isAffine(value))
+    return success();
+  return op->emitOpError() << name
+                           << " multiplies unknowns, or divides by what is no positive number";
+}
+
+/// What direct and indirect tiles share: the order is a permutation of the set's dims,
+/// and the tile has the set's box in that order as its shape.
+static LogicalResult verifyTile(Operation *op, AccessTileType tile, StringRef setName,
+                                IntegerSet set, StringRef orderName, AffineMap order,
+                                size_t numSymbols) {
+  size_t rank = set.getNumDims();
+  if (set.getNumSymbols() != numSymbols)
+    return op->emitOpError() << setName << " has " << set.getNumSymbols() << " symbols, "
+                             << numSymbols << " are given";
+  if (failed(verifyAffine(op, setName, set)))
+    return failure();
+  if (order.getNumDims() != rank || order.getNumSymbols() || !order.isPermutation())
+    return op->emitOpError() << orderName << " is no permutation of " << rank << " dims";
+  ArrayRef<int64_t> shape = tile.getShape();
+  if (shape.size() != rank)
+    return op->emitOpError() << "makes a tile of rank " << shape.size() << " of a set of " << rank
+                             << " dims";
+  SmallVector<DimBounds> bounds = getBounds(set);
+  // Dim k of the tile is the dim that the order's result k names.
+  for (auto [k, size] : llvm::enumerate(shape)) {
+    std::optional<int64_t> extent = bounds[order.getDimPosition(k)].getExtent();
+    if (!ShapedType::isDynamic(size) && extent && *extent != size)
+      return op->emitOpError() << "dim " << k << " of the tile has size " << size << ", its set "
+                               << *extent << " places";
+  }
+  return success();
+}
 
 //===----------------------------------------------------------------------===//
 // ktdp.get_compute_tile_id
@@ -34,9 +74,16 @@ LogicalResult GetComputeTileIdOp::verify() {
   if (!function || !function->hasAttr(kGridAttr))
     return success();
   std::optional<SmallVector<int64_t>> grid = getGrid(function);
-  if (grid && grid->size() != count)
+  if (!grid)
+    return success();
+  if (count > grid->size())
     return emitOpError() << "has " << count << " results, the function's grid has " << grid->size()
                          << " dims";
+  for (auto [i, size] : llvm::enumerate(ArrayRef(*grid).drop_front(count)))
+    if (size != 1)
+      return emitOpError() << "has " << count << " results, the function's grid has "
+                           << grid->size() << " dims and " << size << " compute tiles along dim "
+                           << count + i;
   return success();
 }
 
@@ -49,7 +96,8 @@ void ConstructMemoryViewOp::build(OpBuilder &builder, OperationState &state, Mem
   assert(type.hasStaticShape() && "dynamic sizes have operands");
   MLIRContext *context = builder.getContext();
   build(builder, state, type, offset, /*sizes=*/ValueRange(), /*strides=*/ValueRange(),
-        type.getShape(), strides, getBoxSet(type.getShape(), context),
+        builder.getDenseI64ArrayAttr(type.getShape()), builder.getDenseI64ArrayAttr(strides),
+        IntegerSetAttr::get(getBoxSet(type.getShape(), context)),
         MemorySpaceAttr::get(context, space, -1));
 }
 
@@ -80,13 +128,84 @@ LogicalResult ConstructMemoryViewOp::verify() {
   if (!type.getLayout().isIdentity() || type.getMemorySpace())
     return emitOpError() << "the memref type has neither layout nor memory space; strides and "
                             "space are the operation's";
-  IntegerSet set = getCoordinateSet();
-  if (set.getNumDims() != rank)
-    return emitOpError() << "coordinate_set has " << set.getNumDims() << " dims for a view of rank "
-                         << rank;
-  if (set.getNumSymbols() != getSizes().size())
-    return emitOpError() << "coordinate_set has " << set.getNumSymbols() << " symbols for "
+  std::optional<IntegerSet> set = getCoordinateSet();
+  if (!set)
+    return success();
+  if (set->getNumDims() != rank)
+    return emitOpError() << "coordinate_set has " << set->getNumDims()
+                         << " dims for a view of rank " << rank;
+  if (set->getNumSymbols() != getSizes().size())
+    return emitOpError() << "coordinate_set has " << set->getNumSymbols() << " symbols for "
                          << getSizes().size() << " dynamic sizes";
+  return verifyAffine(*this, "coordinate_set", *set);
+}
+
+IntegerSet ConstructMemoryViewOp::getOwnedSet() {
+  std::optional<IntegerSet> set = getCoordinateSet();
+  return set ? *set : getBoxSet(getStaticSizes(), getContext());
+}
+
+namespace {
+/// Strides that are constants become static. Sizes stay: they are the type's, and others
+/// may hold the type.
+struct FoldConstantStrides : OpRewritePattern<ConstructMemoryViewOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ConstructMemoryViewOp op,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<int64_t> numbers(op.getStaticStrides());
+    SmallVector<Value> values;
+    auto next = op.getStrides().begin();
+    for (int64_t &number : numbers) {
+      if (!ShapedType::isDynamic(number))
+        continue;
+      Value value = *next++;
+      APInt constant;
+      // What is wrong stays visible to the verifier's message about operands.
+      if (matchPattern(value, m_ConstantInt(&constant)) && constant.isNonNegative())
+        number = constant.getSExtValue();
+      else
+        values.push_back(value);
+    }
+    if (values.size() == op.getStrides().size())
+      return rewriter.notifyMatchFailure(op, "no stride is a constant");
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getStridesMutable().assign(values);
+      op.setStaticStrides(numbers);
+    });
+    return success();
+  }
+};
+} // namespace
+
+void ConstructMemoryViewOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                                        MLIRContext *context) {
+  patterns.add<FoldConstantStrides>(context);
+}
+
+//===----------------------------------------------------------------------===//
+// ktdp.construct_distributed_memory_view
+//===----------------------------------------------------------------------===//
+
+LogicalResult ConstructDistributedMemoryViewOp::verify() {
+  if (getParts().empty())
+    return emitOpError() << "has no parts";
+  auto type = cast<MemRefType>(getResult().getType());
+  if (!type.getLayout().isIdentity() || type.getMemorySpace())
+    return emitOpError() << "the memref type has neither layout nor memory space; they are the "
+                            "parts'";
+  for (auto [i, value] : llvm::enumerate(getParts())) {
+    auto part = cast<MemRefType>(value.getType());
+    if (part.getElementType() != type.getElementType() || part.getRank() != type.getRank())
+      return emitOpError() << "part " << i << " is " << value.getType()
+                           << ", which is not of the rank and element type of " << type;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      if (!part.isDynamicDim(dim) && !type.isDynamicDim(dim) &&
+          part.getDimSize(dim) > type.getDimSize(dim))
+        return emitOpError() << "part " << i << " has " << part.getDimSize(dim)
+                             << " places along dim " << dim << ", the view has "
+                             << type.getDimSize(dim);
+  }
   return success();
 }
 
@@ -103,200 +222,44 @@ void ConstructAccessTileOp::build(OpBuilder &builder, OperationState &state, Val
         AffineMapAttr::get(AffineMap::getMultiDimIdentityMap(shape.size(), context)));
 }
 
-namespace {
-/// Reads `[e0, e1, ...]`: sums, products with numbers, floordiv, ceildiv and mod by
-/// numbers over SSA values. A value is known by name and result number.
-class SubscriptParser {
-public:
-  explicit SubscriptParser(OpAsmParser &parser) : parser(parser), context(parser.getContext()) {}
-
-  ParseResult parse() {
-    return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
-                                          [&] { return parseSum(results.emplace_back()); });
-  }
-
-  AffineMap getMap() { return AffineMap::get(values.size(), 0, results, context); }
-
-  SmallVector<OpAsmParser::UnresolvedOperand> values;
-
-private:
-  ParseResult parseSum(AffineExpr &sum) {
-    if (parseProduct(sum))
-      return failure();
-    while (true) {
-      AffineExpr term;
-      if (succeeded(parser.parseOptionalPlus())) {
-        if (parseProduct(term))
-          return failure();
-        sum = sum + term;
-      } else if (succeeded(parser.parseOptionalMinus())) {
-        if (parseProduct(term))
-          return failure();
-        sum = sum - term;
-      } else {
-        return success();
-      }
-    }
-  }
-
-  ParseResult parseProduct(AffineExpr &product) {
-    if (parseFactor(product))
-      return failure();
-    while (true) {
-      SMLoc loc = parser.getCurrentLocation();
-      AffineExpr factor;
-      if (succeeded(parser.parseOptionalStar())) {
-        if (parseFactor(factor))
-          return failure();
-        if (!product.isSymbolicOrConstant() && !factor.isSymbolicOrConstant())
-          return parser.emitError(loc) << "a subscript multiplies by numbers only";
-        product = product * factor;
-        continue;
-      }
-      StringRef keyword;
-      if (failed(parser.parseOptionalKeyword(&keyword, {"floordiv", "ceildiv", "mod"})))
-        return success();
-      int64_t divisor;
-      if (parser.parseInteger(divisor))
-        return failure();
-      if (divisor <= 0)
-        return parser.emitError(loc) << "a subscript divides by positive numbers only";
-      product = keyword == "mod"       ? product % divisor
-                : keyword == "ceildiv" ? product.ceilDiv(divisor)
-                                       : product.floorDiv(divisor);
-    }
-  }
-
-  ParseResult parseFactor(AffineExpr &factor) {
-    if (succeeded(parser.parseOptionalLParen()))
-      return failure(parseSum(factor) || parser.parseRParen());
-    int64_t number;
-    OptionalParseResult integer = parser.parseOptionalInteger(number);
-    if (integer.has_value()) {
-      factor = getAffineConstantExpr(number, context);
-      return *integer;
-    }
-    if (succeeded(parser.parseOptionalMinus())) {
-      if (parseFactor(factor))
-        return failure();
-      factor = -factor;
-      return success();
-    }
-    OpAsmParser::UnresolvedOperand value;
-    if (parser.parseOperand(value))
-      return failure();
-    auto *it = llvm::find_if(values, [&](const OpAsmParser::UnresolvedOperand &known) {
-      return known.name == value.name && known.number == value.number;
-    });
-    factor = getAffineDimExpr(it - values.begin(), context);
-    if (it == values.end())
-      values.push_back(value);
-    return success();
-  }
-
-  OpAsmParser &parser;
-  MLIRContext *context;
-  SmallVector<AffineExpr> results;
-};
-
-/// Prints what SubscriptParser reads. A value is printed as an operand, with its
-/// result number.
-class SubscriptPrinter {
-public:
-  SubscriptPrinter(OpAsmPrinter &printer, ValueRange values) : printer(printer), values(values) {}
-
-  void print(AffineMap map) {
-    printer << '[';
-    llvm::interleaveComma(map.getResults(), printer, [&](AffineExpr e) { printSum(e); });
-    printer << ']';
-  }
-
-private:
-  void printSum(AffineExpr expr) {
-    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-    if (!binary || binary.getKind() != AffineExprKind::Add)
-      return printProduct(expr);
-    printSum(binary.getLHS());
-    auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS());
-    if (constant && constant.getValue() < 0 &&
-        constant.getValue() != std::numeric_limits<int64_t>::min()) {
-      printer << " - " << -constant.getValue();
-      return;
-    }
-    printer << " + ";
-    printSum(binary.getRHS());
-  }
-
-  void printProduct(AffineExpr expr) {
-    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-    if (!binary)
-      return printLeaf(expr);
-    if (binary.getKind() == AffineExprKind::Add) {
-      printer << '(';
-      printSum(expr);
-      printer << ')';
-      return;
-    }
-    printProduct(binary.getLHS());
-    switch (binary.getKind()) {
-    case AffineExprKind::Mul:
-      printer << " * ";
-      break;
-    case AffineExprKind::Mod:
-      printer << " mod ";
-      break;
-    case AffineExprKind::FloorDiv:
-      printer << " floordiv ";
-      break;
-    default:
-      printer << " ceildiv ";
-      break;
-    }
-    printLeaf(binary.getRHS());
-  }
-
-  void printLeaf(AffineExpr expr) {
-    if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-      printer << constant.getValue();
-    else if (auto dim = dyn_cast<AffineDimExpr>(expr))
-      printer.printOperand(values[dim.getPosition()]);
-    else if (isa<AffineBinaryOpExpr>(expr)) {
-      printer << '(';
-      printSum(expr);
-      printer << ')';
-    }
-  }
-
-  OpAsmPrinter &printer;
-  ValueRange values;
-};
-} // namespace
-
-ParseResult ConstructAccessTileOp::parse(OpAsmParser &parser, OperationState &state) {
-  OpAsmParser::UnresolvedOperand base;
-  SmallVector<OpAsmParser::UnresolvedOperand> symbols;
-  SubscriptParser subscripts(parser);
-  Type baseType;
-  if (parser.parseOperand(base) || subscripts.parse())
-    return failure();
+/// `symbols(...)`, an attribute dictionary and `:`. Attributes of a wrong kind are told at
+/// once: what follows relies on them.
+static ParseResult parseSymbolsAndAttributes(OpAsmParser &parser, OperationState &state,
+                                             SmallVectorImpl<SubscriptParser::Operand> &symbols) {
   if (succeeded(parser.parseOptionalKeyword("symbols")) &&
       parser.parseOperandList(symbols, AsmParser::Delimiter::Paren))
     return failure();
-  SMLoc attributesLoc = parser.getCurrentLocation();
-  if (parser.parseOptionalAttrDict(state.attributes) ||
-      failed(verifyInherentAttrs(state.name, state.attributes,
-                                 [&] { return parser.emitError(attributesLoc); })))
-    return failure();
-  if (parser.parseColonType(baseType) || parser.parseArrow())
-    return failure();
+  SMLoc loc = parser.getCurrentLocation();
+  return failure(parser.parseOptionalAttrDict(state.attributes) ||
+                 failed(state.name.verifyInherentAttrs(state.attributes,
+                                                       [&] { return parser.emitError(loc); })) ||
+                 parser.parseColon());
+}
+
+/// Adds attributes that the syntax writes in another way than in the dictionary.
+static ParseResult addWritten(OpAsmParser &parser, OperationState &state, StringAttr name,
+                              StringRef how, Attribute value) {
+  if (state.attributes.get(name))
+    return parser.emitError(parser.getNameLoc()) << name.getValue() << " is written as " << how;
+  state.addAttribute(name, value);
+  return success();
+}
+
+ParseResult ConstructAccessTileOp::parse(OpAsmParser &parser, OperationState &state) {
+  SubscriptParser::Operand base;
+  SmallVector<SubscriptParser::Operand> symbols;
+  SubscriptParser subscripts(parser);
+  Type baseType;
   // Both `!ktdp.access_tile<...>` and `<...>`.
   AccessTileType tile;
-  if (parser.parseCustomTypeWithFallback(tile))
+  if (parser.parseOperand(base) || subscripts.parseDirect() ||
+      parseSymbolsAndAttributes(parser, state, symbols) || parser.parseType(baseType) ||
+      parser.parseArrow() || parser.parseCustomTypeWithFallback(tile))
     return failure();
   Builder &b = parser.getBuilder();
-  if (state.attributes.get("base_map"))
-    return parser.emitError(parser.getNameLoc()) << "base_map is written as subscripts";
-  state.addAttribute(getBaseMapAttrName(state.name), AffineMapAttr::get(subscripts.getMap()));
+  if (addWritten(parser, state, getBaseMapAttrName(state.name), "subscripts",
+                 AffineMapAttr::get(subscripts.getMaps().front())))
+    return failure();
   state.addAttribute(getOperandSegmentSizesAttrName(state.name),
                      b.getDenseI32ArrayAttr({1, static_cast<int32_t>(subscripts.values.size()),
                                              static_cast<int32_t>(symbols.size())}));
@@ -309,7 +272,8 @@ ParseResult ConstructAccessTileOp::parse(OpAsmParser &parser, OperationState &st
 
 void ConstructAccessTileOp::print(OpAsmPrinter &printer) {
   printer << ' ' << getBase();
-  SubscriptPrinter(printer, getIndices()).print(getBaseMap());
+  SmallVector<Value> values(getIndices());
+  SubscriptPrinter(printer, values).printList(getBaseMap());
   if (!getSymbols().empty())
     printer << " symbols(" << getSymbols() << ')';
   printer.printOptionalAttrDict((*this)->getAttrs(),
@@ -319,7 +283,7 @@ void ConstructAccessTileOp::print(OpAsmPrinter &printer) {
 
 LogicalResult ConstructAccessTileOp::verify() {
   auto base = cast<ShapedType>(getBase().getType());
-  AffineMap map = getBaseMap(), order = getAccessTileOrder();
+  AffineMap map = getBaseMap();
   IntegerSet set = getAccessTileSet();
   size_t rank = base.getRank();
   if (map.getNumResults() != rank)
@@ -328,37 +292,197 @@ LogicalResult ConstructAccessTileOp::verify() {
   if (map.getNumDims() != getIndices().size() || map.getNumSymbols())
     return emitOpError() << "base_map takes " << map.getNumInputs() << " values, there are "
                          << getIndices().size();
+  if (failed(verifyAffine(*this, "base_map", map)))
+    return failure();
   if (set.getNumDims() != rank)
     return emitOpError() << "access_tile_set has " << set.getNumDims()
                          << " dims for a base of rank " << rank;
-  if (set.getNumSymbols() != getSymbols().size())
-    return emitOpError() << "access_tile_set has " << set.getNumSymbols() << " symbols, "
-                         << getSymbols().size() << " are given";
-  if (order.getNumDims() != rank || order.getNumSymbols() || !order.isPermutation())
-    return emitOpError() << "access_tile_order is no permutation of " << rank << " dims";
-  ArrayRef<int64_t> shape = getResult().getType().getShape();
-  if (shape.size() != rank)
-    return emitOpError() << "makes a tile of rank " << shape.size() << " of a set of " << rank
-                         << " dims";
-  SmallVector<DimBounds> bounds = getBounds(set);
-  for (auto [i, dim] : llvm::enumerate(bounds)) {
-    if (!dim.lower || !dim.upper)
-      continue;
-    int64_t extent = *dim.upper - *dim.lower + 1;
-    if (!base.isDynamicDim(i) && extent > base.getDimSize(i))
-      return emitOpError() << "access_tile_set has " << extent << " places along dim " << i
+  for (auto [i, dim] : llvm::enumerate(getBounds(set))) {
+    std::optional<int64_t> extent = dim.getExtent();
+    if (extent && !base.isDynamicDim(i) && *extent > base.getDimSize(i))
+      return emitOpError() << "access_tile_set has " << *extent << " places along dim " << i
                            << ", the base has " << base.getDimSize(i);
   }
-  // Dim k of the tile is the dim that the order's result k names.
-  for (auto [k, size] : llvm::enumerate(shape)) {
-    const DimBounds &dim = bounds[order.getDimPosition(k)];
-    if (ShapedType::isDynamic(size) || !dim.lower || !dim.upper)
-      continue;
-    if (*dim.upper - *dim.lower + 1 != size)
-      return emitOpError() << "dim " << k << " of the tile has size " << size << ", its set "
-                           << *dim.upper - *dim.lower + 1 << " places";
+  return verifyTile(*this, getResult().getType(), "access_tile_set", set, "access_tile_order",
+                    getAccessTileOrder(), getSymbols().size());
+}
+
+namespace {
+/// Subscripts that are constants become numbers of the map.
+struct FoldConstantSubscripts : OpRewritePattern<ConstructAccessTileOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ConstructAccessTileOp op,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<AffineExpr> replaced;
+    SmallVector<Value> values;
+    for (Value value : op.getIndices()) {
+      APInt constant;
+      if (matchPattern(value, m_ConstantInt(&constant))) {
+        replaced.push_back(rewriter.getAffineConstantExpr(constant.getSExtValue()));
+        continue;
+      }
+      auto known = llvm::find(values, value);
+      replaced.push_back(rewriter.getAffineDimExpr(known - values.begin()));
+      if (known == values.end())
+        values.push_back(value);
+    }
+    if (values.size() == op.getIndices().size())
+      return rewriter.notifyMatchFailure(op, "all values are different and unknown");
+    AffineMap map = op.getBaseMap().replaceDimsAndSymbols(replaced, {}, values.size(), 0);
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getIndicesMutable().assign(values);
+      op.setBaseMap(map);
+    });
+    return success();
   }
+};
+} // namespace
+
+void ConstructAccessTileOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                                        MLIRContext *context) {
+  patterns.add<FoldConstantSubscripts>(context);
+}
+
+//===----------------------------------------------------------------------===//
+// ktdp.construct_indirect_access_tile
+//===----------------------------------------------------------------------===//
+
+ParseResult ConstructIndirectAccessTileOp::parse(OpAsmParser &parser, OperationState &state) {
+  SmallVector<SubscriptParser::Operand> variables, symbols;
+  SmallVector<Location> locations;
+  SubscriptParser::Operand base;
+  if (parser.parseKeyword("intermediate_variables") ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren,
+                                     [&] {
+                                       SMLoc loc = parser.getCurrentLocation();
+                                       locations.push_back(parser.getEncodedSourceLoc(loc));
+                                       return parser.parseOperand(variables.emplace_back());
+                                     }) ||
+      parser.parseOperand(base))
+    return failure();
+  for (auto [i, variable] : llvm::enumerate(variables))
+    for (const SubscriptParser::Operand &other : ArrayRef(variables).take_front(i))
+      if (other.name == variable.name && other.number == variable.number)
+        return parser.emitError(variable.location) << "a variable is named twice";
+  SubscriptParser subscripts(parser, variables);
+  SmallVector<Type> types;
+  AccessTileType tile;
+  SMLoc typesLoc;
+  if (subscripts.parseMixed() || parseSymbolsAndAttributes(parser, state, symbols) ||
+      parser.getCurrentLocation(&typesLoc) || parser.parseTypeList(types) || parser.parseArrow() ||
+      parser.parseCustomTypeWithFallback(tile))
+    return failure();
+  if (types.size() != 1 + subscripts.views.size())
+    return parser.emitError(typesLoc) << "there are " << types.size() << " types for a base and "
+                                      << subscripts.views.size() << " index views";
+  Builder &b = parser.getBuilder();
+  if (addWritten(parser, state, getPerDimSubscriptKindsAttrName(state.name), "subscripts",
+                 b.getBoolArrayAttr(subscripts.isIndirect)) ||
+      addWritten(parser, state, getPerDimSubscriptMapsAttrName(state.name), "subscripts",
+                 b.getAffineMapArrayAttr(subscripts.getMaps())))
+    return failure();
+  state.addAttribute(getOperandSegmentSizesAttrName(state.name),
+                     b.getDenseI32ArrayAttr({1, static_cast<int32_t>(subscripts.views.size()),
+                                             static_cast<int32_t>(subscripts.values.size()),
+                                             static_cast<int32_t>(symbols.size())}));
+  state.addTypes(tile);
+  Type index = b.getIndexType();
+  Region *region = state.addRegion();
+  Block &block = region->emplaceBlock();
+  for (Location location : locations)
+    block.addArgument(index, location);
+  ensureTerminator(*region, b, state.location);
+  return failure(parser.resolveOperand(base, types.front(), state.operands) ||
+                 parser.resolveOperands(subscripts.views, ArrayRef(types).drop_front(), typesLoc,
+                                        state.operands) ||
+                 parser.resolveOperands(subscripts.values, index, state.operands) ||
+                 parser.resolveOperands(symbols, index, state.operands));
+}
+
+void ConstructIndirectAccessTileOp::print(OpAsmPrinter &printer) {
+  printer << " intermediate_variables(" << getVariables().getArguments() << ") " << getBase()
+          << '[';
+  SmallVector<Value> values(getCaptured());
+  llvm::append_range(values, getVariables().getArguments());
+  SubscriptPrinter subscripts(printer, values);
+  auto view = getIndexViews().begin();
+  for (unsigned i = 0, e = getPerDimSubscriptMaps().size(); i < e; ++i) {
+    printer << (i ? ", " : "");
+    if (isIndirect(i)) {
+      printer << "ind(" << *view++;
+      subscripts.printList(getSubscript(i));
+    } else {
+      printer << '(';
+      subscripts.print(getSubscript(i).getResult(0));
+    }
+    printer << ')';
+  }
+  printer << ']';
+  if (!getSymbols().empty())
+    printer << " symbols(" << getSymbols() << ')';
+  printer.printOptionalAttrDict((*this)->getAttrs(), {getPerDimSubscriptKindsAttrName(),
+                                                      getPerDimSubscriptMapsAttrName(),
+                                                      getOperandSegmentSizesAttrName()});
+  printer << " : " << getBase().getType();
+  for (Value index : getIndexViews())
+    printer << ", " << index.getType();
+  printer << " -> " << getResult().getType();
+}
+
+LogicalResult ConstructIndirectAccessTileOp::verify() {
+  auto base = cast<ShapedType>(getBase().getType());
+  size_t rank = base.getRank(), numDims = getPerDimSubscriptMaps().size();
+  if (numDims != rank || getPerDimSubscriptKinds().size() != rank)
+    return emitOpError() << "has " << numDims << " subscripts and "
+                         << getPerDimSubscriptKinds().size() << " kinds for a base of rank "
+                         << rank;
+  auto view = getIndexViews().begin();
+  size_t numInputs = getCaptured().size() + getNumVariables();
+  for (unsigned i = 0; i < rank; ++i) {
+    AffineMap map = getSubscript(i);
+    if (map.getNumDims() != numInputs || map.getNumSymbols())
+      return emitOpError() << "subscript " << i << " takes " << map.getNumInputs()
+                           << " values, there are " << getCaptured().size() << " captured ones and "
+                           << getNumVariables() << " variables";
+    if (failed(verifyAffine(*this, "a subscript", map)))
+      return failure();
+    size_t numResults = 1;
+    if (isIndirect(i)) {
+      if (view == getIndexViews().end())
+        return emitOpError() << "subscript " << i << " has no index view";
+      auto type = cast<MemRefType>((*view++).getType());
+      if (!type.getElementType().isIntOrIndex())
+        return emitOpError() << "the index view of subscript " << i << " holds "
+                             << type.getElementType() << ", which is no integer";
+      numResults = type.getRank();
+    }
+    if (map.getNumResults() != numResults)
+      return emitOpError() << "subscript " << i << " has " << map.getNumResults()
+                           << " expressions, " << numResults << " are needed";
+  }
+  if (view != getIndexViews().end())
+    return emitOpError() << "has more index views than indirect subscripts";
+  if (getVariablesSpaceSet().getNumDims() != getNumVariables())
+    return emitOpError() << "variables_space_set has " << getVariablesSpaceSet().getNumDims()
+                         << " dims for " << getNumVariables() << " variables";
+  return verifyTile(*this, getResult().getType(), "variables_space_set", getVariablesSpaceSet(),
+                    "variables_space_order", getVariablesSpaceOrder(), getSymbols().size());
+}
+
+LogicalResult ConstructIndirectAccessTileOp::verifyRegions() {
+  Block &block = getVariables().front();
+  if (!llvm::all_of(block.getArgumentTypes(), llvm::IsaPred<IndexType>))
+    return emitOpError() << "variables are of type index";
+  if (!llvm::hasSingleElement(block))
+    return emitOpError() << "the block of the variables computes nothing";
   return success();
+}
+
+void ConstructIndirectAccessTileOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  for (OpOperand &view : getIndexViewsMutable())
+    effects.emplace_back(MemoryEffects::Read::get(), &view);
 }
 
 //===----------------------------------------------------------------------===//
@@ -378,4 +502,49 @@ LogicalResult LoadOp::verify() {
 
 LogicalResult StoreOp::verify() {
   return verifyValue(*this, getValue().getType(), getTile().getType());
+}
+
+void LoadOp::build(OpBuilder &builder, OperationState &state, Value tile, Type elementType) {
+  auto type = cast<AccessTileType>(tile.getType());
+  build(builder, state, RankedTensorType::get(type.getShape(), elementType), tile);
+}
+
+//===----------------------------------------------------------------------===//
+// ktdp.runtime_arg_extract
+//===----------------------------------------------------------------------===//
+
+/// The fact that \p kind asks for; nothing for the value, or where the type lacks it.
+static std::optional<int64_t> getFact(RuntimeArgType type, ExtractKind kind) {
+  switch (kind) {
+  case ExtractKind::Granularity:
+    return type.getGranularity();
+  case ExtractKind::Upperbound:
+    return type.getUpperbound();
+  case ExtractKind::Value:
+    break;
+  }
+  return std::nullopt;
+}
+
+LogicalResult RuntimeArgExtractOp::inferReturnTypes(MLIRContext *context,
+                                                    std::optional<Location> location,
+                                                    Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  auto type = dyn_cast<RuntimeArgType>(adaptor.getArgument().getType());
+  if (!type)
+    return failure();
+  if (adaptor.getKind() == ExtractKind::Value) {
+    types.push_back(type.getUnderlyingType());
+    return success();
+  }
+  if (!getFact(type, adaptor.getKind()))
+    return emitOptionalError(location, "the argument's type has no ",
+                             stringifyExtractKind(adaptor.getKind()));
+  types.push_back(IndexType::get(context));
+  return success();
+}
+
+OpFoldResult RuntimeArgExtractOp::fold(FoldAdaptor) {
+  std::optional<int64_t> fact = getFact(getArgument().getType(), getKind());
+  return fact ? OpFoldResult(IntegerAttr::get(IndexType::get(getContext()), *fact))
+              : OpFoldResult();
 }

@@ -28,8 +28,6 @@ namespace mlir::ktdp {
 using namespace mlir;
 using namespace mlir::ktdp;
 
-static constexpr int64_t kMaxTiles = 4096;
-
 namespace {
 /// What a value may be, inclusive; nothing: anything.
 struct Range {
@@ -187,7 +185,7 @@ private:
     SmallVector<DimBounds> owned(base.getRank());
     auto view = op.getBase().getDefiningOp<ConstructMemoryViewOp>();
     if (view)
-      owned = getBounds(view.getCoordinateSet());
+      owned = getBounds(view.getOwnedSet());
     for (auto [i, subscript] : llvm::enumerate(op.getBaseMap().getResults())) {
       MaybeRange start = evaluate(subscript, op.getIndices());
       if (!start || !inTile[i].lower || !inTile[i].upper || *inTile[i].upper < *inTile[i].lower)
@@ -249,13 +247,10 @@ private:
   }
 
   void checkKernel(FunctionOpInterface function) {
-    static constexpr StringLiteral kDialects[] = {"arith", "func",   "ktdp", "linalg",
-                                                  "math",  "memref", "scf",  "tensor"};
+    static constexpr StringLiteral kDialects[] = {"arith",  "func", "ktdp",    "linalg", "math",
+                                                  "memref", "scf",  "spyreop", "tensor"};
     std::optional<SmallVector<int64_t>> grid = getGrid(function);
-    int64_t numTiles = 1;
-    if (grid)
-      for (int64_t size : *grid)
-        numTiles = std::min(numTiles * size, kMaxTiles + 1);
+    int64_t numTiles = grid ? getNumTiles(*grid) : 1;
     if (!grid)
       report(function, "KTIR-2") << "'" << kGridAttr
                                  << "' must be an array of one to three positive numbers";

@@ -1,149 +1,34 @@
-//===- Ktdp.td - The ktdp dialect of KTIR -----------------*- tablegen -*-===//
+//===- Ktdp.td - The ktdp dialect of KTIR ----------------------*- tablegen -*-===//
 //
 // Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What KTIR adds to upstream dialects: compute tiles (cores), views of memory,
-// tiles of coordinates, loads and stores. First edition: the operations that the
-// emission needs, in the newer spelling (memory spaces global and ct_local). What
-// the texts leave open is decided in docs/developer/ktir.md, and the verifiers
-// check it.
+// What KTIR adds to upstream dialects. Here: compute tiles, views of memory, tiles of
+// coordinates, loads and stores, launch-time numbers. The newer spelling is printed,
+// older ones are read. What the texts leave open is decided in
+// docs/developer/ktir.md, and the verifiers check it.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef SPYRE_DIALECT_KTIR_KTDP_TD
 #define SPYRE_DIALECT_KTIR_KTDP_TD
 
-include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/EnumAttr.td"
-include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
-
-def Ktdp_Dialect : Dialect {
-  let name = "ktdp";
-  let cppNamespace = "::mlir::ktdp";
-  let summary = "Kernel tiles: memory views, access tiles, loads and stores";
-  let description = [{
-    A kernel is one `func.func` that every compute tile (core) runs. Its attribute
-    `grid = [x, y, z]` (one to three numbers) says how many there are. Arguments
-    are base addresses of type `index`. Memory is seen through views, moved by
-    tiles of coordinates, and computed on as tensor values by `linalg`, `arith`
-    and `math`.
-
-    Attributes of the module:
-
-    - `ktdp.address_unit = "bytes" | "elements"`: what the address operand of a
-      view counts. Strides count elements in either case. Absent: elements.
-    - `spyre.f16 = "dl16" | "ieee"`: what the bits of an f16 in memory mean.
-
-    A kernel with the attribute `ktdp.pool_bytes = N` takes as its first argument the
-    base address of N bytes of device memory for intermediate values.
-
-    ```mlir
-    #all = affine_set<(d0, d1) : (d0 >= 0, -d0 + 31 >= 0, d1 >= 0, -d1 + 63 >= 0)>
-    #box = affine_set<(d0, d1) : (d0 >= 0, -d0 + 7 >= 0, d1 >= 0, -d1 + 63 >= 0)>
-    #same = affine_map<(d0, d1) -> (d0, d1)>
-    module attributes {ktdp.address_unit = "bytes", spyre.f16 = "dl16"} {
-      func.func @copy(%x: index, %o: index) attributes {grid = [4]} {
-        %id = ktdp.get_compute_tile_id : index
-        %vx = ktdp.construct_memory_view %x, sizes: [32, 64], strides: [64, 1]
-            {coordinate_set = #all, memory_space = #ktdp.memory_space<global>} : memref<32x64xf16>
-        %vo = ktdp.construct_memory_view %o, sizes: [32, 64], strides: [64, 1]
-            {coordinate_set = #all, memory_space = #ktdp.memory_space<global>} : memref<32x64xf16>
-        %tx = ktdp.construct_access_tile %vx[%id * 8, 0] {access_tile_set = #box, access_tile_order = #same}
-            : memref<32x64xf16> -> !ktdp.access_tile<8x64xindex>
-        %to = ktdp.construct_access_tile %vo[%id * 8, 0] {access_tile_set = #box, access_tile_order = #same}
-            : memref<32x64xf16> -> !ktdp.access_tile<8x64xindex>
-        %a = ktdp.load %tx : <8x64xindex> -> tensor<8x64xf16>
-        ktdp.store %a, %to : tensor<8x64xf16>, <8x64xindex>
-        return
-      }
-    }
-    ```
-  }];
-  let useDefaultTypePrinterParser = 1;
-  let hasOperationAttrVerify = 1;
-  let extraClassDeclaration = [{
-    ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser,
-                                     ::mlir::Type type) const override;
-    void printAttribute(::mlir::Attribute attribute,
-                        ::mlir::DialectAsmPrinter &printer) const override;
-  }];
-}
-
-//===----------------------------------------------------------------------===//
-// Attributes
-//===----------------------------------------------------------------------===//
-
-def Ktdp_MemorySpaceKind : I32EnumAttr<"MemorySpaceKind", "who sees the memory", [
-    I32EnumAttrCase<"Global", 0, "global">, I32EnumAttrCase<"CtLocal", 1, "ct_local">]> {
-  let cppNamespace = "::mlir::ktdp";
-  let genSpecializedAttr = 0;
-}
-
-def Ktdp_MemorySpaceAttr : AttrDef<Ktdp_Dialect, "MemorySpace"> {
-  let mnemonic = "memory_space";
-  let summary = "Memory that all compute tiles see, or one tile's own";
-  let description = [{
-    `#ktdp.memory_space<global>` is device memory, `<ct_local>` the LX of the tile
-    that runs the operation, `<ct_local, ct_id = 7>` that of tile 7. The older
-    spelling `#ktdp.spyre_memory_space<HBM>`, `<LX, core = 7>` is read and printed
-    in the new one; its `L0` and `unspecified` have no counterpart and are refused.
-
-    ```mlir
-    #all = affine_set<(d0, d1) : (d0 >= 0, -d0 + 31 >= 0, d1 >= 0, -d1 + 63 >= 0)>
-    func.func @f(%a: index) {
-      %v = ktdp.construct_memory_view %a, sizes: [32, 64], strides: [64, 1]
-          {coordinate_set = #all, memory_space = #ktdp.memory_space<ct_local, ct_id = 7>} : memref<32x64xf16>
-      return
-    }
-    ```
-  }];
-  let parameters = (ins "MemorySpaceKind":$kind, DefaultValuedParameter<"int32_t", "-1">:$ctId);
-  let hasCustomAssemblyFormat = 1;
-  let genVerifyDecl = 1;
-}
-
-//===----------------------------------------------------------------------===//
-// Types
-//===----------------------------------------------------------------------===//
-
-def Ktdp_AccessTileType : TypeDef<Ktdp_Dialect, "AccessTile"> {
-  let mnemonic = "access_tile";
-  let summary = "An ordered set of coordinates of a view";
-  let description = [{
-    The element type is always `index`: elements are coordinates. Sizes may be
-    unknown, and the rank may be 0.
-
-    ```mlir
-    func.func private @f(!ktdp.access_tile<32x64xindex>, !ktdp.access_tile<?x64xindex>, !ktdp.access_tile<index>)
-    ```
-  }];
-  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType);
-  let builders = [
-    TypeBuilder<(ins "::llvm::ArrayRef<int64_t>":$shape), [{
-      return $_get($_ctxt, shape, ::mlir::IndexType::get($_ctxt));
-    }]>];
-  let hasCustomAssemblyFormat = 1;
-  let genVerifyDecl = 1;
-  let extraClassDeclaration = [{
-    int64_t getRank() const { return getShape().size(); }
-  }];
-}
+include "spyre/Dialect/KTIR/IR/KtdpInterTile.td"
 
 //===----------------------------------------------------------------------===//
 // Operations
 //===----------------------------------------------------------------------===//
 
-class Ktdp_Op<string mnemonic, list<Trait> traits = []> : Op<Ktdp_Dialect, mnemonic, traits>;
-
 def Ktdp_GetComputeTileIdOp : Ktdp_Op<"get_compute_tile_id", [Pure]> {
   let summary = "Coordinates of the compute tile in the grid";
   let description = [{
     Result d is the coordinate along grid dim d. There are as many results as the
-    grid of the enclosing function has dims, one to three.
+    grid of the enclosing function has dims, one to three; last dims of size 1 may be
+    left out.
 
     ```mlir
     func.func @f() attributes {grid = [4, 2]} {
@@ -163,9 +48,11 @@ def Ktdp_ConstructMemoryViewOp : Ktdp_Op<"construct_memory_view",
   let description = [{
     Coordinate c lies at `offset + sum c[d] * strides[d]`; the offset's unit is the
     module's `ktdp.address_unit`, strides count elements. Nothing is allocated.
-    `coordinate_set` says which coordinates the view owns; its symbols are the
-    dynamic sizes, from left to right. The memref type has the sizes as its shape
-    and neither layout nor memory space: those are the operation's.
+    `coordinate_set` says which coordinates the view owns, in the coordinates of the
+    distributed view that it may be a part of; its symbols are the dynamic sizes, from
+    left to right. Without it the view owns all places of its sizes. The memref type
+    has the sizes as its shape and neither layout nor memory space: those are the
+    operation's.
 
     ```mlir
     #rows = affine_set<(d0, d1)[s0] : (d0 >= 0, -d0 + s0 - 1 >= 0, d1 >= 0, -d1 + 63 >= 0)>
@@ -182,7 +69,7 @@ def Ktdp_ConstructMemoryViewOp : Ktdp_Op<"construct_memory_view",
     Variadic<Index>:$strides,
     DenseI64ArrayAttr:$static_sizes,
     DenseI64ArrayAttr:$static_strides,
-    IntegerSetAttr:$coordinate_set,
+    OptionalAttr<IntegerSetAttr>:$coordinate_set,
     Ktdp_MemorySpaceAttr:$memory_space);
   let results = (outs AnyMemRef:$result);
   let builders = [
@@ -194,11 +81,44 @@ def Ktdp_ConstructMemoryViewOp : Ktdp_Op<"construct_memory_view",
     attr-dict `:` type($result)
   }];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
     ::mlir::MemRefType getType() {
       return ::llvm::cast<::mlir::MemRefType>(getResult().getType());
     }
+    /// The coordinate set, or the box of the sizes where there is none.
+    ::mlir::IntegerSet getOwnedSet();
   }];
+}
+
+def Ktdp_ConstructDistributedMemoryViewOp
+    : Ktdp_Op<"construct_distributed_memory_view", [Pure]> {
+  let summary = "Several views as parts of one";
+  let description = [{
+    The result is indexed in global coordinates. A coordinate belongs to the part whose
+    `coordinate_set` holds it; the part's own coordinate is the global one minus the
+    least global coordinate of its set, dim by dim. Parts may lie in different spaces
+    with different strides. Their sets do not overlap, and the result's shape is the
+    box that they span (KTIR-7).
+
+    ```mlir
+    #top = affine_set<(d0, d1) : (d0 >= 0, -d0 + 31 >= 0, d1 >= 0, -d1 + 63 >= 0)>
+    #bottom = affine_set<(d0, d1) : (d0 - 32 >= 0, -d0 + 63 >= 0, d1 >= 0, -d1 + 63 >= 0)>
+    func.func @f(%x: index, %y: index) {
+      %a = ktdp.construct_memory_view %x, sizes: [32, 64], strides: [64, 1]
+          {coordinate_set = #top, memory_space = #ktdp.memory_space<ct_local, ct_id = 0>} : memref<32x64xf16>
+      %b = ktdp.construct_memory_view %y, sizes: [32, 64], strides: [64, 1]
+          {coordinate_set = #bottom, memory_space = #ktdp.memory_space<ct_local, ct_id = 1>} : memref<32x64xf16>
+      %v = ktdp.construct_distributed_memory_view (%a, %b : memref<32x64xf16>, memref<32x64xf16>)
+          : memref<64x64xf16>
+      return
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<AnyMemRef>:$parts);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = "`(` $parts `:` type($parts) `)` attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 
 def Ktdp_ConstructAccessTileOp : Ktdp_Op<"construct_access_tile",
@@ -234,6 +154,85 @@ def Ktdp_ConstructAccessTileOp : Ktdp_Op<"construct_access_tile",
                    "::mlir::ValueRange":$indices, "::llvm::ArrayRef<int64_t>":$shape)>];
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
+}
+
+def Ktdp_ConstructIndirectAccessTileOp
+    : Ktdp_Op<"construct_indirect_access_tile",
+              [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+               SingleBlockImplicitTerminator<"RegionTerminatorOp">]> {
+  let summary = "Coordinates computed from variables and from index views";
+  let description = [{
+    For each point of `variables_space_set`, in the order of `variables_space_order`
+    (as in `construct_access_tile`), there is one coordinate of the base: a subscript
+    in parentheses is an expression in the variables and in values from outside, and
+    `ind(%view[...])` is what an index view of integers holds at such expressions, as
+    it stands there. The index views are read when the tile is constructed. Subscripts
+    without parentheses, and index views without `ind`, as earlier texts write them,
+    are read and printed with them.
+
+    The maps of `per_dim_subscript_maps` go from the captured values, then the
+    variables; `per_dim_subscript_kinds` says which of them address an index view.
+
+    ```mlir
+    #tokens = affine_set<(d0, d1) : (d0 >= 0, -d0 + 7 >= 0, d1 >= 0, -d1 + 127 >= 0)>
+    #same = affine_map<(d0, d1) -> (d0, d1)>
+    func.func @f(%cache: memref<1024x8x128xf16>, %page: memref<4x8xi32>, %row: index, %head: index) {
+      %t = ktdp.construct_indirect_access_tile intermediate_variables(%i, %d)
+          %cache[ind(%page[%row, %i]), (%head), (%d)]
+          {variables_space_set = #tokens, variables_space_order = #same}
+          : memref<1024x8x128xf16>, memref<4x8xi32> -> !ktdp.access_tile<8x128xindex>
+      return
+    }
+    ```
+  }];
+  let arguments = (ins
+    AnyTypeOf<[AnyMemRef, AnyRankedTensor]>:$base,
+    Variadic<AnyMemRef>:$index_views,
+    Variadic<Index>:$captured,
+    Variadic<Index>:$symbols,
+    TypedArrayAttrBase<BoolAttr, "array of truth values">:$per_dim_subscript_kinds,
+    AffineMapArrayAttr:$per_dim_subscript_maps,
+    IntegerSetAttr:$variables_space_set,
+    AffineMapAttr:$variables_space_order);
+  let regions = (region SizedRegion<1>:$variables);
+  let results = (outs Ktdp_AccessTileType:$result);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    unsigned getNumVariables() { return getVariables().getNumArguments(); }
+    bool isIndirect(unsigned dim) {
+      return ::llvm::cast<::mlir::BoolAttr>(getPerDimSubscriptKinds()[dim]).getValue();
+    }
+    /// The map of the base's dim, from (captured values, variables).
+    ::mlir::AffineMap getSubscript(unsigned dim) {
+      return ::llvm::cast<::mlir::AffineMapAttr>(getPerDimSubscriptMaps()[dim]).getValue();
+    }
+  }];
+}
+
+def Ktdp_RegionTerminatorOp
+    : Ktdp_Op<"region_terminator", [Pure, Terminator, HasParent<"ConstructIndirectAccessTileOp">]> {
+  let summary = "End of the hidden block of an indirect access tile";
+  let description = [{
+    Seen in the generic form only, as the custom one leaves the block out.
+
+    ```mlir
+    #four = affine_set<(d0) : (d0 >= 0, -d0 + 3 >= 0)>
+    func.func @f(%x: memref<64xf16>) {
+      %t = "ktdp.construct_indirect_access_tile"(%x) <{
+          operandSegmentSizes = array<i32: 1, 0, 0, 0>, per_dim_subscript_kinds = [false],
+          per_dim_subscript_maps = [affine_map<(d0) -> (d0 * 2)>], variables_space_set = #four,
+          variables_space_order = affine_map<(d0) -> (d0)>}> ({
+      ^bb0(%i: index):
+        "ktdp.region_terminator"() : () -> ()
+      }) : (memref<64xf16>) -> !ktdp.access_tile<4xindex>
+      return
+    }
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
 }
 
 def Ktdp_LoadOp : Ktdp_Op<"load", [MemoryEffects<[MemRead]>]> {
@@ -250,6 +249,7 @@ def Ktdp_LoadOp : Ktdp_Op<"load", [MemoryEffects<[MemRead]>]> {
   }];
   let arguments = (ins Ktdp_AccessTileType:$tile);
   let results = (outs AnyRankedTensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$tile, "::mlir::Type":$elementType)>];
   let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($result)";
   let hasVerifier = 1;
 }
@@ -269,6 +269,27 @@ def Ktdp_StoreOp : Ktdp_Op<"store", [MemoryEffects<[MemWrite]>]> {
   let arguments = (ins AnyRankedTensor:$value, Ktdp_AccessTileType:$tile);
   let assemblyFormat = "$value `,` $tile attr-dict `:` type($value) `,` type($tile)";
   let hasVerifier = 1;
+}
+
+def Ktdp_RuntimeArgExtractOp
+    : Ktdp_Op<"runtime_arg_extract", [Pure, InferTypeOpAdaptor]> {
+  let summary = "A launch-time number, or what is known of it";
+  let description = [{
+    `value` gives the number, in the type under the argument's; `granularity` and
+    `upperbound` give an `index` and are only asked of arguments that have them.
+
+    ```mlir
+    func.func @f(%n: !ktdp.runtime_arg<i32, granularity=4>) {
+      %value = ktdp.runtime_arg_extract value from %n : <i32, granularity=4> -> i32
+      %step = ktdp.runtime_arg_extract granularity from %n : <i32, granularity=4> -> index
+      return
+    }
+    ```
+  }];
+  let arguments = (ins Ktdp_ExtractKind:$kind, Ktdp_RuntimeArgType:$argument);
+  let results = (outs AnyTypeOf<[Index, AnyInteger, AnyFloat]>:$result);
+  let assemblyFormat = "$kind `from` $argument attr-dict `:` type($argument) `->` type($result)";
+  let hasFolder = 1;
 }
 
 #endif // SPYRE_DIALECT_KTIR_KTDP_TD

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Declarations of the dialect, the attributes of modules and functions that belong
-// to KTIR, and what several users ask of sets.
+// Declarations of the dialect, and the attributes of modules and functions that belong
+// to KTIR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,9 +21,13 @@
 #include "mlir/IR/IntegerSet.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <optional>
+
+#include "spyre/Dialect/KTIR/IR/TileSets.h"
 
 #include "spyre/Dialect/KTIR/IR/KtdpDialect.h.inc"
 #include "spyre/Dialect/KTIR/IR/KtdpEnums.h.inc"
@@ -33,6 +37,12 @@
 
 #define GET_TYPEDEF_CLASSES
 #include "spyre/Dialect/KTIR/IR/KtdpTypes.h.inc"
+
+namespace mlir::ktdp {
+class InterTileProduceOp;
+} // namespace mlir::ktdp
+
+#include "spyre/Dialect/KTIR/IR/KtdpInterfaces.h.inc"
 
 #define GET_OP_CLASSES
 #include "spyre/Dialect/KTIR/IR/KtdpOps.h.inc"
@@ -55,14 +65,11 @@ inline constexpr llvm::StringLiteral kPoolBytesAttr = "ktdp.pool_bytes";
 /// `grid = [32]` and `grid = [32 : index]` are read.
 std::optional<SmallVector<int64_t>> getGrid(Operation *function);
 
-/// The set {0 <= d[i] < sizes[i]}.
-IntegerSet getBoxSet(ArrayRef<int64_t> sizes, MLIRContext *context);
+/// Its product; no more than \p limit + 1.
+int64_t getNumTiles(ArrayRef<int64_t> grid, int64_t limit = kMaxTiles);
 
-/// Inclusive bounds of one dim of a set; nothing where they are not constant.
-struct DimBounds {
-  std::optional<int64_t> lower, upper;
-};
-SmallVector<DimBounds> getBounds(IntegerSet set);
+/// The operation that produces what \p delivery takes, or null.
+InterTileProduceOp getProducer(DeliveryOpInterface delivery);
 
 } // namespace mlir::ktdp
 

@@ -1,0 +1,48 @@
+// RUN: spyre-opt %s -canonicalize -cse | FileCheck %s
+
+#rows = affine_set<(d0, d1)[s0] : (d0 >= 0, -d0 + s0 - 1 >= 0, d1 >= 0, -d1 + 63 >= 0)>
+#box = affine_set<(d0, d1) : (d0 >= 0, -d0 + 1 >= 0, d1 >= 0, -d1 + 63 >= 0)>
+#same = affine_map<(d0, d1) -> (d0, d1)>
+
+// Constant strides and subscripts become numbers; sizes are the type's and stay.
+// CHECK-LABEL: func.func @constants
+func.func @constants(%a: index, %n: index) -> !ktdp.access_tile<2x64xindex> {
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  // CHECK: ktdp.construct_memory_view %arg0, sizes: [%{{.*}}, 64], strides: [64, %arg1]
+  %v = ktdp.construct_memory_view %a, sizes: [%c64, 64], strides: [%c64, %n]
+      {coordinate_set = #rows, memory_space = #ktdp.memory_space<global>} : memref<?x64xf16>
+  // CHECK: ktdp.construct_access_tile %{{.*}}[%arg1 * 2 + 4, 0]
+  %t = ktdp.construct_access_tile %v[%c4 + %n + %n, 0] {access_tile_set = #box, access_tile_order = #same}
+      : memref<?x64xf16> -> !ktdp.access_tile<2x64xindex>
+  return %t : !ktdp.access_tile<2x64xindex>
+}
+
+// What is known of a launch-time number is a constant, the number is not.
+// CHECK-LABEL: func.func @facts
+func.func @facts(%m: !ktdp.runtime_arg<i32, granularity=4, upperbound=1024>) -> (index, index, i32) {
+  // CHECK-DAG: %[[G:.*]] = arith.constant 4 : index
+  // CHECK-DAG: %[[U:.*]] = arith.constant 1024 : index
+  // CHECK-DAG: %[[V:.*]] = ktdp.runtime_arg_extract value
+  %g = ktdp.runtime_arg_extract granularity from %m : <i32, granularity=4, upperbound=1024> -> index
+  %u = ktdp.runtime_arg_extract upperbound from %m : <i32, granularity=4, upperbound=1024> -> index
+  %v = ktdp.runtime_arg_extract value from %m : <i32, granularity=4, upperbound=1024> -> i32
+  // CHECK: return %[[G]], %[[U]], %[[V]]
+  return %g, %u, %v : index, index, i32
+}
+
+// Index views are read where the tile is made: the tile stays behind the store.
+// CHECK-LABEL: func.func @order
+func.func @order(%x: memref<64x64xf16>, %i: memref<2xi32>, %s: !ktdp.access_tile<2xindex>, %d: tensor<2xi32>) -> (tensor<2x64xf16>, tensor<2x64xf16>) {
+  // CHECK: ktdp.construct_indirect_access_tile
+  %t = ktdp.construct_indirect_access_tile intermediate_variables(%a, %b) %x[ind(%i[%a]), (%b)]
+      {variables_space_set = #box, variables_space_order = #same} : memref<64x64xf16>, memref<2xi32> -> <2x64xindex>
+  // CHECK: ktdp.store
+  ktdp.store %d, %s : tensor<2xi32>, <2xindex>
+  // CHECK: ktdp.construct_indirect_access_tile
+  %t1 = ktdp.construct_indirect_access_tile intermediate_variables(%a, %b) %x[ind(%i[%a]), (%b)]
+      {variables_space_set = #box, variables_space_order = #same} : memref<64x64xf16>, memref<2xi32> -> <2x64xindex>
+  %0 = ktdp.load %t : <2x64xindex> -> tensor<2x64xf16>
+  %1 = ktdp.load %t1 : <2x64xindex> -> tensor<2x64xf16>
+  return %0, %1 : tensor<2x64xf16>, tensor<2x64xf16>
+}
