@@ -46,3 +46,24 @@ func.func @order(%x: memref<64x64xf16>, %i: memref<2xi32>, %s: !ktdp.access_tile
   %1 = ktdp.load %t1 : <2x64xindex> -> tensor<2x64xf16>
   return %0, %1 : tensor<2x64xf16>, tensor<2x64xf16>
 }
+
+#all = affine_set<(i)[g] : (i >= 0, -i + 3 >= 0)>
+#one = affine_set<(g) : (g == 0)>
+
+// negative: two productions are not one, and a delivery without a reader stays.
+// CHECK-LABEL: func.func @productions
+func.func @productions(%x: tensor<4xf16>) attributes {grid = [4]} {
+  // CHECK-COUNT-2: ktdp.inter_tile_produce
+  %f = ktdp.inter_tile_produce producer_tiles_per_group = #all -> <(tensor<4xf16>), groups = #one> {
+  ^bb0(%gid: index):
+    ktdp.yield_partial %x : tensor<4xf16>
+  }
+  %g = ktdp.inter_tile_produce producer_tiles_per_group = #all -> <(tensor<4xf16>), groups = #one> {
+  ^bb0(%gid: index):
+    ktdp.yield_partial %x : tensor<4xf16>
+  }
+  // CHECK-COUNT-2: ktdp.inter_tile_gather
+  %a = ktdp.inter_tile_gather(%f) consumer_tiles_per_group = #all, gather_dimensions = [0] : <(tensor<4xf16>), groups = #one> -> tensor<16xf16>
+  %b = ktdp.inter_tile_gather(%g) consumer_tiles_per_group = #all, gather_dimensions = [0] : <(tensor<4xf16>), groups = #one> -> tensor<16xf16>
+  return
+}

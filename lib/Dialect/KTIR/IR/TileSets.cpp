@@ -139,6 +139,15 @@ SmallVector<DimBounds> mlir::ktdp::getBounds(IntegerSet set) {
   return bounds;
 }
 
+bool mlir::ktdp::isBox(IntegerSet set) {
+  return llvm::all_of(set.getConstraints(), [&](AffineExpr expr) {
+    unsigned dims = 0;
+    for (unsigned dim = 0; dim < set.getNumDims(); ++dim)
+      dims += expr.isFunctionOfDim(dim);
+    return dims <= 1 && countDivisions(expr) == 0;
+  });
+}
+
 bool mlir::ktdp::isAffine(AffineExpr expr) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!binary)

@@ -40,6 +40,11 @@
 
 namespace mlir::ktdp {
 class InterTileProduceOp;
+
+/// What passes between compute tiles.
+struct InterTileResource : SideEffects::Resource::Base<InterTileResource> {
+  StringRef getName() final { return "InterTile"; }
+};
 } // namespace mlir::ktdp
 
 #include "spyre/Dialect/KTIR/IR/KtdpInterfaces.h.inc"

@@ -18,9 +18,14 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 include "spyre/Dialect/KTIR/IR/KtdpBase.td"
 include "spyre/Dialect/KTIR/IR/KtdpInterfaces.td"
 
+/// What passes between tiles is no memory, but has a time: two productions are not one,
+/// and a delivery that nobody reads still waits.
+def Ktdp_InterTileResource : Resource<"::mlir::ktdp::InterTileResource">;
+
 def Ktdp_InterTileProduceOp
     : Ktdp_Op<"inter_tile_produce", [SingleBlockImplicitTerminator<"YieldPartialOp">,
-                                     RecursiveMemoryEffects]> {
+                                     RecursiveMemoryEffects,
+                                     MemoryEffects<[MemWrite<Ktdp_InterTileResource>]>]> {
   let summary = "Name what compute tiles contribute to others";
   let description = [{
     `producer_tiles_per_group` is a set `(i)[g]` of tiles; the groups are those of the
@@ -110,8 +115,10 @@ def Ktdp_YieldReducedOp
 
 /// An operation that takes a future. Its attributes are written in any order.
 class Ktdp_DeliveryOp<string mnemonic, list<Trait> traits = []>
-    : Ktdp_Op<mnemonic, !listconcat(traits, [RecursiveMemoryEffects,
-                                             Ktdp_DeliveryOpInterface])> {
+    : Ktdp_Op<mnemonic,
+              !listconcat(traits, [RecursiveMemoryEffects, Ktdp_DeliveryOpInterface,
+                                   MemoryEffects<[MemRead<Ktdp_InterTileResource>,
+                                                  MemWrite<Ktdp_InterTileResource>]>])> {
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

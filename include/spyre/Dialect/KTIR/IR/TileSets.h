@@ -37,6 +37,10 @@ struct DimBounds {
 /// The bounds of all dims; of an empty set 0 and -1.
 SmallVector<DimBounds> getBounds(IntegerSet set);
 
+/// True if no constraint is on two dims or divides: the set has all places between its
+/// bounds.
+bool isBox(IntegerSet set);
+
 /// True if products have a number as one factor and divisors are positive numbers.
 bool isAffine(AffineExpr expr);
 bool isAffine(AffineMap map);
