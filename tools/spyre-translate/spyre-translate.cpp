@@ -12,6 +12,9 @@
 
 #include "Explain.h"
 
+#include "spyre/Dialect/KTIR/IR/KtdpDialect.h"
+#include "spyre/Dialect/KTIR/IR/SpyreopDialect.h"
+#include "spyre/Dialect/KTIR/Transforms/ExplainKernel.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscDialect.h"
 #include "spyre/Dialect/SuperDSC/Transforms/Passes.h"
 #include "spyre/Loader/Loader.h"
@@ -23,6 +26,11 @@
 #include "spyre/Target/SuperDSC/BundleDirectory.h"
 #include "spyre/Target/SuperDSC/DescriptorConversion.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
@@ -56,7 +64,8 @@ const char *const kHelp =
   --sdsc-to-bundle   write a module with sdsc and sdscbundle operations as a bundle
                      directory: bundle.mlir, sdsc_<i>.json, launch_spec.json, plan.json
   --bundle-to-sdsc   read a bundle directory into such a module
-  --explain          say in words what a bundle, a descriptor, a plan or a module does
+  --explain          say in words what a bundle, a descriptor, a plan, a module or a kernel
+                     (KTIR) does
   -o PATH            where to; standard output for --bundle-to-sdsc without it
   --superdsc-form=F  descriptors in the form of June (2026-06) or August 2026 (2026-08, default)
   --superdsc-provenance
@@ -255,7 +264,15 @@ int explain(const Options &options, MLIRContext &context, llvm::SourceMgr &sourc
   if (llvm::sys::path::extension(options.input) == ".json")
     return explainJson(options.input, context);
   OwningOpRef<ModuleOp> module = parseModule(options.input, context, sourceMgr);
-  return module ? explainModule(*module) : kFailed;
+  if (!module)
+    return kFailed;
+  if (!ktdp::hasKernel(*module))
+    return explainModule(*module);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  ktdp::explainKernels(*module, os);
+  std::cout << text;
+  return 0;
 }
 
 } // namespace
@@ -264,6 +281,11 @@ static int run(const Options &options) {
   DialectRegistry registry;
   ::spyre::registerBundleDialects(registry);
   registry.insert<sdsc::SdscDialect>();
+  // A kernel is written in more dialects than a bundle.
+  if (options.action == Action::Explain)
+    registry
+        .insert<ktdp::KtdpDialect, linalg::LinalgDialect, math::MathDialect, memref::MemRefDialect,
+                scf::SCFDialect, spyreop::SpyreopDialect, tensor::TensorDialect>();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   llvm::SourceMgr sourceMgr;

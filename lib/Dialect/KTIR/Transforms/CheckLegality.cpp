@@ -60,6 +60,29 @@ static int64_t countNamedTiles(FunctionOpInterface function) {
   return numTiles;
 }
 
+bool mlir::ktdp::isKernel(FunctionOpInterface function) {
+  return function
+      ->walk([](Operation *op) {
+        return isa<KtdpDialect>(op->getDialect()) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+std::optional<Kernel> mlir::ktdp::makeKernel(FunctionOpInterface function,
+                                             const ::spyre::Device &device) {
+  std::optional<SmallVector<int64_t>> grid = getGrid(function);
+  if (!grid || !isKernel(function))
+    return std::nullopt;
+  if (!function->hasAttr(kGridAttr))
+    grid = SmallVector<int64_t>{countNamedTiles(function), 1, 1};
+  int64_t numTiles = getNumTiles(*grid);
+  if (numTiles > kMaxTiles)
+    return std::nullopt;
+  auto module = function->getParentOfType<ModuleOp>();
+  auto unit = module ? module->getAttrOfType<StringAttr>(kAddressUnitAttr) : StringAttr();
+  return Kernel{function, *grid, numTiles, device, unit && unit.getValue() == "bytes"};
+}
+
 namespace {
 class LegalityCheck {
 public:
@@ -71,13 +94,7 @@ public:
     if (f16 && (!name || (name.getValue() != "dl16" && name.getValue() != "ieee")))
       *report.at(module, "KTIR-4") << "'" << kF16Attr << "' must be \"dl16\" or \"ieee\"";
     module.walk([&](FunctionOpInterface function) {
-      bool isKernel = function
-                          ->walk([](Operation *op) {
-                            return isa<KtdpDialect>(op->getDialect()) ? WalkResult::interrupt()
-                                                                      : WalkResult::advance();
-                          })
-                          .wasInterrupted();
-      if (isKernel)
+      if (isKernel(function))
         checkKernel(function);
     });
     return report.isClean();
@@ -85,27 +102,20 @@ public:
 
 private:
   void checkKernel(FunctionOpInterface function) {
-    std::optional<SmallVector<int64_t>> grid = getGrid(function);
-    int64_t numTiles =
-        grid && function->hasAttr(kGridAttr) ? getNumTiles(*grid) : countNamedTiles(function);
-    if (!grid)
+    std::optional<Kernel> kernel = makeKernel(function, device);
+    if (!getGrid(function))
       *report.at(function, "KTIR-2")
           << "'" << kGridAttr << "' must be an array of one to three positive numbers";
-    else if (numTiles > kMaxTiles)
+    else if (!kernel)
       *report.at(function, "KTIR-2") << "the grid has more than " << kMaxTiles << " compute tiles";
-    bool hasGrid = grid && numTiles <= kMaxTiles;
-    checkOperations(function, hasGrid ? std::optional(numTiles) : std::nullopt);
-    if (!hasGrid)
+    checkOperations(function, kernel ? std::optional(kernel->numTiles) : std::nullopt);
+    if (!kernel)
       return;
-    if (!function->hasAttr(kGridAttr))
-      grid = SmallVector<int64_t>{numTiles, 1, 1};
-    auto unit = module->getAttrOfType<StringAttr>(kAddressUnitAttr);
-    Kernel kernel{function, *grid, numTiles, device, unit && unit.getValue() == "bytes"};
     RunCounts counts;
-    checkAccesses(kernel, report, counts);
-    checkInterTile(kernel, counts, report);
-    checkMemory(kernel, report);
-    checkStores(kernel, report);
+    checkAccesses(*kernel, report, counts);
+    checkInterTile(*kernel, counts, report);
+    checkMemory(*kernel, report);
+    checkStores(*kernel, report);
   }
 
   /// KTIR-1, KTIR-3, KTIR-6.

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the files of the pass share. Rules are numbered in Passes.td.
+// What the files of the pass share, and the explanation of kernels with them. Rules are
+// numbered in Passes.td.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,6 +47,12 @@ struct Kernel {
   /// Coordinates of a tile, dimension 0 fastest.
   SmallVector<int64_t> getCoordinates(int64_t tile) const;
 };
+
+/// True if the function has an operation of ktdp.
+bool isKernel(FunctionOpInterface function);
+
+/// A kernel with a grid of kMaxTiles at most; nothing for other functions.
+std::optional<Kernel> makeKernel(FunctionOpInterface function, const ::spyre::Device &device);
 
 /// How often a compute tile runs an operation; nothing: unknown.
 using RunCounts = DenseMap<Operation *, SmallVector<std::optional<int64_t>>>;
