@@ -1,4 +1,4 @@
-//===- Nesting.cpp - Texts that nest too deep for a parser ------*- C++ -*-===//
+//===- Nesting.cpp - Texts that a parser does not survive -------*- C++ -*-===//
 //
 // Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
 // Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,6 +8,7 @@
 #include "spyre/Support/Nesting.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace spyre {
 
@@ -59,6 +60,65 @@ std::optional<TextPlace> findTooDeepNesting(std::string_view text) {
       break;
     }
   }
+  return std::nullopt;
+}
+
+/// Skips spaces, and comments up to the end of their line.
+static size_t skipBlanks(std::string_view text, size_t at) {
+  while (at < text.size()) {
+    if (std::isspace(static_cast<unsigned char>(text[at])))
+      ++at;
+    else if (text.substr(at, 2) == "//")
+      at = std::min(text.find('\n', at), text.size());
+    else
+      break;
+  }
+  return at;
+}
+
+/// True if \p text has `[`, numbers with commas between them, and `]` at \p at.
+static bool isListOfNumbers(std::string_view text, size_t at) {
+  if (text.substr(at, 1) != "[")
+    return false;
+  at = skipBlanks(text, at + 1);
+  if (text.substr(at, 1) == "]")
+    return true;
+  while (true) {
+    size_t first = at + (text.substr(at, 1) == "-");
+    size_t end = first;
+    while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end])))
+      ++end;
+    // Eighteen digits always fit.
+    if (end == first || end - first > 18)
+      return false;
+    at = skipBlanks(text, end);
+    if (text.substr(at, 1) == "]")
+      return true;
+    if (text.substr(at, 1) != ",")
+      return false;
+    at = skipBlanks(text, at + 1);
+  }
+}
+
+std::optional<TextPlace> findBrokenDims(std::string_view text) {
+  if (text.substr(0, 4) == "ML\xEFR" || text.find("linalg.") == std::string_view::npos)
+    return std::nullopt;
+  for (std::string_view name : {"dimensions", "permutation"})
+    for (size_t i = text.find(name); i != std::string_view::npos; i = text.find(name, i + 1)) {
+      // The end of a longer name is another name.
+      if (i > 0 && (std::isalnum(static_cast<unsigned char>(text[i - 1])) || text[i - 1] == '_'))
+        continue;
+      size_t at = skipBlanks(text, i + name.size());
+      if (text.substr(at, 1) != "=")
+        continue;
+      at = skipBlanks(text, at + 1);
+      if (isListOfNumbers(text, at) || text.substr(at, 6) == "array<")
+        continue;
+      std::string_view before = text.substr(0, at);
+      size_t lineStart = before.rfind('\n') + 1;
+      return TextPlace{std::count(before.begin(), before.end(), '\n') + 1,
+                       static_cast<int64_t>(at - lineStart) + 1};
+    }
   return std::nullopt;
 }
 

@@ -4,7 +4,7 @@
 # Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
 # Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Takes valid inputs of every kind (torch texts, each level's own text, bundles,
+# Takes valid inputs of every kind (torch texts, each level's own text, kernels, bundles,
 # descriptors, plans, launch specs, programs, arrays, planning problems), changes
 # each a little and runs the tool that reads it. Whatever the input says, a tool
 # ends with exit code 0, 1 or 2, in bounded time and memory, without a stack trace
@@ -162,6 +162,21 @@ def literals_of_all_types(work):
     return folder
 
 
+def kernels(work):
+    """KTIR: one that the compiler writes, one with an operation of each sort, and those that are run."""
+    folder = work / "kernels"
+    folder.mkdir()
+    written = work / "ktir"
+    call(tool("spyre-compile"), DATA / "models" / "add_32x96.mlir", "--target=ktir", "-O1", "-o", written)
+    shutil.copy(written / "bundles" / "0" / "kernel.ktir.mlir", folder / "emitted.mlir")
+    shutil.copy(HERE.parent / "Dialect" / "KTIR" / "explain.mlir", folder)
+    for path in sorted((DATA / "ktir").glob("*.mlir")):
+        # Upstream's parsers of these use a list of dims that they could not read, and spyre-opt reads texts as they are.
+        if not re.search(r"(dimensions|permutation) *=", path.read_text()):
+            shutil.copy(path, folder)
+    return folder
+
+
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
@@ -243,6 +258,8 @@ def make_kinds(work):
             ],
         )
     )
+    check = [passes("ktir-check-legality"), passes("canonicalize", "cse", "ktir-check-legality")]
+    kinds.append(Kind("kernels", kernels(work), [], [*check, [*explain, "{target}"]]))
     small = DATA / "superdsc" / "bundles" / "small"
     for name in ("hint_softmax_m4_64x128", "softmax_pool_32x256", "matmul_33x70x65", "embedding_64x128"):
         folder = small / name

@@ -46,10 +46,15 @@ def files(pattern, root=HERE.parent):
         yield path.read_bytes()
 
 
-def split_modules():
+def split_modules(pattern="Dialect/**/*.mlir"):
     """The dialects' tests, one module each."""
-    for text in files("Dialect/**/*.mlir"):
+    for text in files(pattern):
         yield from text.split(b"// -----")
+
+
+def kernels():
+    yield from split_modules("Dialect/KTIR/*.mlir")
+    yield from files("ktir/*.mlir", DATA)
 
 
 def bindings():
@@ -67,6 +72,7 @@ SEEDS = {
     "fuzz-program-files": bindings,
     "fuzz-arrays": arrays,
     "fuzz-bundle-text": lambda: files("superdsc/**/bundle.mlir", DATA),
+    "fuzz-kernel": kernels,
     "fuzz-mlir-text": split_modules,
 }
 

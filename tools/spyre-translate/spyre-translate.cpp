@@ -177,6 +177,11 @@ OwningOpRef<ModuleOp> parseModule(const std::string &path, MLIRContext &context,
         << "nested deeper than " << ::spyre::kMaxTextNesting << " levels";
     return nullptr;
   }
+  if (auto place = ::spyre::findBrokenDims(std::string_view(text.data(), text.size()))) {
+    emitError(FileLineColLoc::get(&context, path, place->line, place->column))
+        << "expected a list of numbers in brackets";
+    return nullptr;
+  }
   return parseSourceFile<ModuleOp>(sourceMgr, &context);
 }
 

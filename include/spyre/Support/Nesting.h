@@ -32,6 +32,11 @@ struct TextPlace {
 /// comments not counted. Bytecode has no brackets.
 std::optional<TextPlace> findTooDeepNesting(std::string_view text);
 
+/// The first list behind `dimensions =` or `permutation =` that is not numbers in
+/// brackets. Upstream's parsers of linalg.reduce, linalg.broadcast and linalg.transpose
+/// report such a list and then use what they did not get. Texts without linalg have none.
+std::optional<TextPlace> findBrokenDims(std::string_view text);
+
 } // namespace spyre
 
 #endif // SPYRE_SUPPORT_NESTING_H

@@ -51,8 +51,8 @@ static std::string print(ModuleOp module) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string text(reinterpret_cast<const char *>(data), size);
-  // The tools refuse deeper nesting before they parse.
-  if (spyre::findTooDeepNesting(text))
+  // The tools refuse these before they parse.
+  if (spyre::findTooDeepNesting(text) || spyre::findBrokenDims(text))
     return 0;
   MLIRContext &context = getContext();
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);

@@ -48,3 +48,21 @@ TEST(Nesting, WhatIsNoNesting) {
 }
 
 } // namespace
+
+TEST(BrokenDims, AreFoundBehindTheNamesOfLinalg) {
+  using spyre::findBrokenDims;
+  std::string op = "%0 = linalg.reduce { arith.addf } ins(%a : t) outs(%b : t)\n  ";
+  EXPECT_FALSE(findBrokenDims(op + "dimensions = [0, 1]"));
+  EXPECT_FALSE(findBrokenDims(op + "dimensions=[ ]"));
+  EXPECT_FALSE(findBrokenDims(op + "permutation = // turned\n [1, // first\n -1]"));
+  EXPECT_FALSE(findBrokenDims(op + "dimensions = array<i64: 1>"));
+  // negative: other names, other texts.
+  EXPECT_FALSE(findBrokenDims(op + "gather_dimensions = [x] dimensions : 3"));
+  EXPECT_FALSE(findBrokenDims("dimensions = [x]"));
+  for (const char *list : {"[1", "[1,", "[1 2]", "[x]", "1]", "", "[99999999999999999999]", "[-]"})
+    EXPECT_TRUE(findBrokenDims(op + "dimensions = " + list)) << list;
+  auto place = findBrokenDims(op + "permutation = [1, \xff");
+  ASSERT_TRUE(place);
+  EXPECT_EQ(place->line, 2);
+  EXPECT_EQ(place->column, 17);
+}

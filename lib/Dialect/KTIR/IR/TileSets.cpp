@@ -13,14 +13,16 @@
 
 #include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::ktdp;
 
-/// Beyond these, eliminating the unknowns of a set may take longer than anyone waits.
-static constexpr unsigned kMaxUnknowns = 12, kMaxConstraints = 40;
+/// Beyond these, eliminating the unknowns of a set may take longer than anyone waits: each
+/// one may square the number of constraints.
+static constexpr unsigned kMaxUnknowns = 4, kMaxConstraints = 12;
 
 IntegerSet mlir::ktdp::getBoxSet(ArrayRef<int64_t> sizes, MLIRContext *context) {
   // A set of no dims has no constraint; the class wants one.
@@ -76,15 +78,60 @@ static bool readDimConstraint(AffineExpr expr, unsigned &dim, int64_t &factor, i
          factor != std::numeric_limits<int64_t>::min();
 }
 
-/// The bounds of a set whose constraints are on one dim each; false for another set.
-static bool getSeparateBounds(IntegerSet set, SmallVectorImpl<DimBounds> &bounds) {
-  for (auto [i, constraint] : llvm::enumerate(set.getConstraints())) {
+static unsigned countDivisions(AffineExpr expr) {
+  unsigned count = 0;
+  expr.walk([&](AffineExpr e) {
+    count += e.getKind() == AffineExprKind::Mod || e.getKind() == AffineExprKind::FloorDiv ||
+             e.getKind() == AffineExprKind::CeilDiv;
+  });
+  return count;
+}
+
+namespace {
+/// Constraints that have unknowns in common, and those unknowns: dims, then symbols.
+struct Component {
+  SmallVector<unsigned> inputs, constraints;
+};
+} // namespace
+
+/// True if the constraint is a number alone that does not hold.
+static bool isFalse(AffineExpr constraint, bool isEquality) {
+  auto constant = dyn_cast<AffineConstantExpr>(constraint);
+  return constant && (isEquality ? constant.getValue() != 0 : constant.getValue() < 0);
+}
+
+static SmallVector<Component> getComponents(IntegerSet set) {
+  llvm::IntEqClasses classes(set.getNumInputs());
+  SmallVector<SmallVector<unsigned>> inputsOf;
+  for (AffineExpr constraint : set.getConstraints()) {
+    SmallVector<unsigned> &inputs = inputsOf.emplace_back();
+    constraint.walk([&](AffineExpr expr) {
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        inputs.push_back(dim.getPosition());
+      else if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+        inputs.push_back(set.getNumDims() + symbol.getPosition());
+    });
+    for (unsigned input : inputs)
+      classes.join(inputs.front(), input);
+  }
+  classes.compress();
+  SmallVector<Component> components(classes.getNumClasses());
+  for (unsigned input = 0; input < set.getNumInputs(); ++input)
+    components[classes[input]].inputs.push_back(input);
+  for (auto [i, inputs] : llvm::enumerate(inputsOf))
+    if (!inputs.empty())
+      components[classes[inputs.front()]].constraints.push_back(i);
+  return components;
+}
+
+/// The bounds of a component whose constraints are on one dim; false for another one.
+static bool getBoundsOfOneDim(IntegerSet set, const Component &component, DimBounds &bound) {
+  for (unsigned i : component.constraints) {
     unsigned dim;
     int64_t factor, offset;
-    if (!readDimConstraint(constraint, dim, factor, offset))
+    if (!readDimConstraint(set.getConstraint(i), dim, factor, offset))
       return false;
     // factor * d >= -offset, where equality holds also the other way.
-    DimBounds &bound = bounds[dim];
     auto raise = [&](int64_t value) {
       bound.lower = bound.lower ? std::max(*bound.lower, value) : value;
     };
@@ -101,41 +148,60 @@ static bool getSeparateBounds(IntegerSet set, SmallVectorImpl<DimBounds> &bounds
   return true;
 }
 
-static unsigned countDivisions(AffineExpr expr) {
-  unsigned count = 0;
-  expr.walk([&](AffineExpr e) {
-    count += e.getKind() == AffineExprKind::Mod || e.getKind() == AffineExprKind::FloorDiv ||
-             e.getKind() == AffineExprKind::CeilDiv;
-  });
-  return count;
+/// The bounds of any component by elimination of the other unknowns, if there are few.
+static void getBoundsByElimination(IntegerSet set, const Component &component,
+                                   MutableArrayRef<DimBounds> bounds) {
+  using presburger::BoundType;
+  MLIRContext *context = set.getContext();
+  SmallVector<AffineExpr> dims(set.getNumDims(), getAffineConstantExpr(0, context));
+  SmallVector<AffineExpr> symbols(set.getNumSymbols(), getAffineConstantExpr(0, context));
+  for (auto [i, input] : llvm::enumerate(component.inputs))
+    (input < set.getNumDims() ? dims[input] : symbols[input - set.getNumDims()]) =
+        getAffineDimExpr(i, context);
+  SmallVector<AffineExpr> constraints;
+  SmallVector<bool> isEquality;
+  unsigned unknowns = component.inputs.size();
+  for (unsigned i : component.constraints) {
+    AffineExpr constraint = set.getConstraint(i);
+    if (!isAffine(constraint))
+      return;
+    unknowns += countDivisions(constraint);
+    constraints.push_back(constraint.replaceDimsAndSymbols(dims, symbols));
+    isEquality.push_back(set.isEq(i));
+  }
+  if (unknowns > kMaxUnknowns || constraints.size() > kMaxConstraints)
+    return;
+  FlatLinearValueConstraints flat(
+      IntegerSet::get(component.inputs.size(), 0, constraints, isEquality));
+  bool isEmpty = flat.isEmpty();
+  for (auto [i, input] : llvm::enumerate(component.inputs)) {
+    if (input >= set.getNumDims())
+      continue;
+    if (isEmpty)
+      bounds[input] = {0, -1};
+    else
+      bounds[input] = {flat.getConstantBound64(BoundType::LB, i),
+                       flat.getConstantBound64(BoundType::UB, i)};
+  }
 }
 
 SmallVector<DimBounds> mlir::ktdp::getBounds(IntegerSet set) {
-  using presburger::BoundType;
   SmallVector<DimBounds> bounds(set.getNumDims());
-  auto setEmpty = [&] { bounds.assign(bounds.size(), {0, -1}); };
-  if (getSeparateBounds(set, bounds)) {
-    if (llvm::any_of(bounds, [](const DimBounds &bound) {
-          return bound.lower && bound.upper && *bound.lower > *bound.upper;
-        }))
-      setEmpty();
-    return bounds;
+  bool isEmpty = false;
+  for (auto [i, constraint] : llvm::enumerate(set.getConstraints()))
+    isEmpty |= isFalse(constraint, set.isEq(i));
+  for (const Component &component : getComponents(set)) {
+    if (component.inputs.front() >= set.getNumDims())
+      continue;
+    DimBounds &first = bounds[component.inputs.front()];
+    if (component.inputs.size() > 1 || !getBoundsOfOneDim(set, component, first)) {
+      first = {};
+      getBoundsByElimination(set, component, bounds);
+    }
+    isEmpty |= first.lower && first.upper && *first.lower > *first.upper;
   }
-  bounds.assign(set.getNumDims(), {});
-  unsigned unknowns = set.getNumInputs();
-  for (AffineExpr constraint : set.getConstraints())
-    unknowns += countDivisions(constraint);
-  if (!isAffine(set) || unknowns > kMaxUnknowns || set.getNumConstraints() > kMaxConstraints)
-    return bounds;
-  FlatLinearValueConstraints constraints(set);
-  if (constraints.isEmpty()) {
-    setEmpty();
-    return bounds;
-  }
-  for (auto [i, bound] : llvm::enumerate(bounds)) {
-    bound.lower = constraints.getConstantBound64(BoundType::LB, i);
-    bound.upper = constraints.getConstantBound64(BoundType::UB, i);
-  }
+  if (isEmpty)
+    bounds.assign(bounds.size(), {0, -1});
   return bounds;
 }
 

@@ -20,9 +20,6 @@ using namespace mlir::ktdp;
 namespace {
 using Tiles = SmallVector<int64_t>;
 
-/// Questions whether a set holds a tile that one delivery may take.
-constexpr int64_t kMaxQuestions = int64_t(1) << 24;
-
 /// One group of a delivery.
 struct Group {
   int64_t number;
@@ -70,6 +67,19 @@ private:
     return groups;
   }
 
+  /// Whether so many questions a group can be asked, or a report. To find the bounds of a
+  /// set counts as some more.
+  bool mayAsk(Operation *op, size_t numGroups, int64_t each) {
+    int64_t cost = static_cast<int64_t>(numGroups) * (each + 256);
+    if (cost <= kMaxQuestions - questions) {
+      questions += cost;
+      return true;
+    }
+    if (auto diag = report.at(op, "KTIR-2"))
+      *diag << "the groups and their tiles are too many to be checked";
+    return false;
+  }
+
   /// The members of a set, with a report where it names tiles that the grid has not. A set
   /// without an end is meant up to the grid's.
   Tiles getMembers(Operation *op, StringRef name, IntegerSet set, int64_t group) {
@@ -86,7 +96,7 @@ private:
 
   void check(InterTileProduceOp op) {
     std::optional<SmallVector<int64_t>> groups = getGroupsOf(op, op.getFuture().getType());
-    if (groups) {
+    if (groups && mayAsk(op, groups->size(), kernel.numTiles)) {
       DenseMap<int64_t, int64_t> groupOf;
       for (int64_t group : *groups)
         for (int64_t tile :
@@ -114,19 +124,16 @@ private:
     // A future from outside has producers that nobody knows.
     if (!produce || !numbers)
       return;
+    if (!mayAsk(op, numbers->size(), 2 * kernel.numTiles))
+      return;
     SmallVector<Group> groups;
-    int64_t questions = 0;
     for (int64_t number : *numbers) {
       Group group{number, getTiles(produce.getProducerTilesPerGroup(), number, kernel.numTiles),
                   getMembers(op, "consumer_tiles_per_group", op.getConsumerTilesPerGroup(), number),
                   std::nullopt};
-      questions += kernel.numTiles * (2 + (op.getDependency() ? group.consumers.size() : 0));
-      if (questions > kMaxQuestions) {
-        if (auto diag = report.at(op, "KTIR-2"))
-          *diag << "the groups and their consumers are too many to be checked";
-        return;
-      }
       if (std::optional<IntegerSet> dependency = op.getDependency()) {
+        if (!mayAsk(op, 1, group.consumers.size() * kernel.numTiles))
+          return;
         group.sources.emplace();
         for (int64_t consumer : group.consumers)
           group.sources->push_back(getTiles(*dependency, {consumer, number}, kernel.numTiles));
@@ -321,6 +328,7 @@ private:
   const Kernel &kernel;
   const RunCounts &counts;
   LegalityReport &report;
+  int64_t questions = 0;
 };
 } // namespace
 

@@ -44,11 +44,13 @@ SmallVector<int64_t> Kernel::getCoordinates(int64_t tile) const {
 
 /// The tiles that the sets of inter-tile operations name, kMaxTiles + 1 at most.
 static int64_t countNamedTiles(FunctionOpInterface function) {
-  int64_t numTiles = 1;
+  int64_t numTiles = 1, looked = 0;
   auto count = [&](TileFutureType type, IntegerSet set) {
     std::optional<SmallVector<int64_t>> groups = getGroups(type.getGroups().getValue());
     for (int64_t group : groups.value_or(SmallVector<int64_t>()))
-      if (std::optional<int64_t> upper = getBounds(bindSymbols(set, group)).front().upper)
+      if (++looked > 4 * kMaxTiles)
+        return;
+      else if (std::optional<int64_t> upper = getBounds(bindSymbols(set, group)).front().upper)
         numTiles = std::max(numTiles, std::min(*upper, kMaxTiles) + 1);
   };
   function->walk([&](Operation *op) {
@@ -80,7 +82,27 @@ std::optional<Kernel> mlir::ktdp::makeKernel(FunctionOpInterface function,
     return std::nullopt;
   auto module = function->getParentOfType<ModuleOp>();
   auto unit = module ? module->getAttrOfType<StringAttr>(kAddressUnitAttr) : StringAttr();
-  return Kernel{function, *grid, numTiles, device, unit && unit.getValue() == "bytes"};
+  Kernel kernel{function,
+                *grid,
+                numTiles,
+                device,
+                unit && unit.getValue() == "bytes",
+                DenseMap<Operation *, SmallVector<int64_t>>()};
+  int64_t questions = 0;
+  function->walk([&](InterTileProduceOp op) {
+    std::optional<SmallVector<int64_t>> groups =
+        getGroups(op.getFuture().getType().getGroups().getValue());
+    questions += groups ? groups->size() * numTiles : 0;
+    bool isKnown = groups && questions <= kMaxQuestions;
+    SmallVector<int64_t> &groupOf = kernel.groups[op];
+    groupOf.assign(numTiles, isKnown ? Kernel::kNoGroup : Kernel::kUnknownGroup);
+    // Of several groups the first counts; R1 reports it.
+    if (isKnown)
+      for (int64_t group : llvm::reverse(*groups))
+        for (int64_t tile : getTiles(op.getProducerTilesPerGroup(), group, numTiles))
+          groupOf[tile] = group;
+  });
+  return kernel;
 }
 
 namespace {

@@ -402,7 +402,8 @@ private:
       explainBranch(branch, depth);
     } else if (isa<linalg::LinalgDialect>(op.getDialect())) {
       explainComputation(op, depth);
-    } else if (op.getNumRegions() && !isa<KtdpDialect>(op.getDialect())) {
+    } else if (op.getNumRegions() && !isa<KtdpDialect>(op.getDialect()) &&
+               !op.hasTrait<OpTrait::IsTerminator>()) {
       line(depth) << op.getName().getStringRef() << ":\n";
       for (Region &region : op.getRegions())
         explain(region, depth + 1);
@@ -516,23 +517,21 @@ private:
       passedBytes.isUnknown = true;
       return;
     }
-    for (auto [i, group] : llvm::enumerate(*groups)) {
-      SmallVector<int64_t> producers =
-          getTiles(produce.getProducerTilesPerGroup(), group, kernel.numTiles);
+    for (int64_t group : ArrayRef(*groups).take_front(kMaxListed)) {
       SmallVector<int64_t> consumers =
           getTiles(op.getConsumerTilesPerGroup(), group, kernel.numTiles);
-      if (i < kMaxListed)
-        line(depth) << "group " << group << ": " << formatTiles(producers) << " to "
-                    << formatTiles(consumers) << "\n";
-      else if (i == kMaxListed)
-        line(depth) << "… (" << groups->size() << " groups in all)\n";
-      if (i < kMaxListed && op.getDependency())
+      line(depth) << "group " << group << ": "
+                  << formatTiles(
+                         getTiles(produce.getProducerTilesPerGroup(), group, kernel.numTiles))
+                  << " to " << formatTiles(consumers) << "\n";
+      if (std::optional<IntegerSet> dependency = op.getDependency())
         for (int64_t consumer : ArrayRef(consumers).take_front(kMaxListed))
           line(depth + 1) << "tile " << consumer << " from "
-                          << formatTiles(
-                                 getTiles(*op.getDependency(), {consumer, group}, kernel.numTiles))
+                          << formatTiles(getTiles(*dependency, {consumer, group}, kernel.numTiles))
                           << "\n";
     }
+    if (groups->size() > kMaxListed)
+      line(depth) << "… (" << groups->size() << " groups in all)\n";
     // The terminator runs where the region does: on producers.
     Operation *yield = produce.getBody().front().getTerminator();
     count(yield, yield->getOperandTypes(), passedBytes);

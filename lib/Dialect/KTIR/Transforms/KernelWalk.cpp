@@ -91,15 +91,16 @@ void KernelWalk::walkBranch(scf::IfOp branch, std::optional<int64_t> runs) {
 }
 
 void KernelWalk::walkProduce(InterTileProduceOp op, std::optional<int64_t> runs) {
-  std::optional<SmallVector<int64_t>> groups =
-      ktdp::getGroups(op.getFuture().getType().getGroups().getValue());
-  if (!groups)
+  int64_t group = kernel.groups.find(op)->second[tile];
+  Value number = op.getBody().getArgument(0);
+  if (group == Kernel::kNoGroup)
+    return;
+  if (group == Kernel::kUnknownGroup) {
+    ranges.set(number, std::nullopt);
     return walk(op.getBody(), std::nullopt);
-  for (int64_t group : *groups)
-    if (contains(op.getProducerTilesPerGroup(), tile, group)) {
-      ranges.set(op.getBody().getArgument(0), Interval{group, group});
-      return walk(op.getBody(), runs);
-    }
+  }
+  ranges.set(number, Interval{group, group});
+  walk(op.getBody(), runs);
 }
 
 void KernelWalk::walk(Operation &op, std::optional<int64_t> runs) {

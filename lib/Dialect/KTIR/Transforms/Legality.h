@@ -43,10 +43,19 @@ struct Kernel {
   int64_t numTiles = 1;
   const ::spyre::Device &device;
   bool addressesAreBytes = false;
+  /// The group in which each tile produces, for each production: kNoGroup, or
+  /// kUnknownGroup where the sets are too large to be looked through.
+  DenseMap<Operation *, SmallVector<int64_t>> groups;
+
+  static constexpr int64_t kNoGroup = std::numeric_limits<int64_t>::min();
+  static constexpr int64_t kUnknownGroup = kNoGroup + 1;
 
   /// Coordinates of a tile, dimension 0 fastest.
   SmallVector<int64_t> getCoordinates(int64_t tile) const;
 };
+
+/// Questions whether a set holds a tile that the rules ask of one kernel.
+inline constexpr int64_t kMaxQuestions = int64_t(1) << 24;
 
 /// True if the function has an operation of ktdp.
 bool isKernel(FunctionOpInterface function);
