@@ -54,8 +54,9 @@ func.func @ktir10(%a: index, %x: tensor<2x64xf16>) attributes {grid = [4]} {
   // The LX of tile 3, from all.
   %l = ktdp.construct_memory_view %c0, sizes: [2, 64], strides: [64, 1] {memory_space = #ktdp.memory_space<ct_local, ct_id = 3>} : memref<2x64xf16>
   %tl = ktdp.construct_access_tile %l[0, 0] {access_tile_set = #box, access_tile_order = #same} : memref<2x64xf16> -> <2x64xindex>
+  %y = ktdp.load %t : <2x64xindex> -> tensor<2x64xf16>
   // expected-error @+1 {{KTIR-10: compute tiles 0 and 1 store to one place, and nothing orders them}}
-  ktdp.store %x, %tl : tensor<2x64xf16>, <2x64xindex>
+  ktdp.store %y, %tl : tensor<2x64xf16>, <2x64xindex>
   return
 }
 
@@ -109,6 +110,39 @@ func.func @ordered(%a: index, %x: tensor<64xf16>) attributes {grid = [2]} {
   scf.if %isFirst {
   } else {
     ktdp.store %r, %t : tensor<64xf16>, <64xindex>
+  }
+  return
+}
+
+// -----
+
+// negative: all tiles do the same, in a loop too. What follows from a tile's number is not the same.
+#box = affine_set<(d0) : (d0 >= 0, -d0 + 63 >= 0)>
+#same = affine_map<(d0) -> (d0)>
+func.func @replicated(%a: index, %b: index, %c: index) attributes {grid = [2]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %id = ktdp.get_compute_tile_id : index
+  %v = ktdp.construct_memory_view %a, sizes: [64], strides: [1] {memory_space = #ktdp.memory_space<global>} : memref<64xf16>
+  %w = ktdp.construct_memory_view %b, sizes: [64], strides: [1] {memory_space = #ktdp.memory_space<global>} : memref<64xf16>
+  %u = ktdp.construct_memory_view %c, sizes: [64], strides: [1] {memory_space = #ktdp.memory_space<global>} : memref<64xf16>
+  %t = ktdp.construct_access_tile %v[0] {access_tile_set = #box, access_tile_order = #same} : memref<64xf16> -> <64xindex>
+  %s = ktdp.construct_access_tile %w[0] {access_tile_set = #box, access_tile_order = #same} : memref<64xf16> -> <64xindex>
+  %z = ktdp.construct_access_tile %u[0] {access_tile_set = #box, access_tile_order = #same} : memref<64xf16> -> <64xindex>
+  %x = ktdp.load %t : <64xindex> -> tensor<64xf16>
+  %y = scf.for %i = %c0 to %c2 step %c1 iter_args(%k = %x) -> tensor<64xf16> {
+    %n = arith.addf %k, %k : tensor<64xf16>
+    ktdp.store %n, %s : tensor<64xf16>, <64xindex>
+    scf.yield %n : tensor<64xf16>
+  }
+  %f = scf.for %i = %c0 to %c2 step %c1 iter_args(%k = %y) -> tensor<64xf16> {
+    // expected-error @+1 {{KTIR-10: compute tiles 0 and 1 store to one place, and nothing orders them}}
+    ktdp.store %k, %z : tensor<64xf16>, <64xindex>
+    %j = arith.index_cast %id : index to i16
+    %g = arith.sitofp %j : i16 to f16
+    %m = tensor.splat %g : tensor<64xf16>
+    scf.yield %m : tensor<64xf16>
   }
   return
 }

@@ -111,6 +111,57 @@ private:
   int64_t phase = 0;
 };
 
+/// Values and operations that may differ between tiles: what follows from a tile's number,
+/// from what tiles give each other, and from a tile's own LX.
+class TileDependence {
+public:
+  explicit TileDependence(FunctionOpInterface function) {
+    // Once more for what loops carry, until nothing is new. Chains of loops are short.
+    for (int round = 0; round < 8; ++round) {
+      size_t before = values.size();
+      visit(function->getRegion(0), false);
+      if (values.size() == before)
+        return;
+    }
+    isUnknown = true;
+  }
+
+  bool contains(Operation *op) const { return isUnknown || operations.contains(op); }
+
+private:
+  void visit(Region &region, bool isInside) {
+    for (Operation &op : region.getOps()) {
+      bool depends = isInside || isSeed(op) || operations.contains(&op) ||
+                     llvm::any_of(op.getOperands(), [&](Value v) { return values.contains(v); });
+      for (Region &inner : op.getRegions()) {
+        if (depends)
+          for (BlockArgument argument : inner.getArguments())
+            values.insert(argument);
+        visit(inner, depends);
+        // What a region yields is the operation's result, or what it begins with next time.
+        if (!inner.empty() && inner.front().mightHaveTerminator())
+          depends |= llvm::any_of(inner.front().getTerminator()->getOperands(),
+                                  [&](Value v) { return values.contains(v); });
+      }
+      if (!depends)
+        continue;
+      operations.insert(&op);
+      values.insert(op.result_begin(), op.result_end());
+    }
+  }
+
+  static bool isSeed(Operation &op) {
+    auto view = dyn_cast<ConstructMemoryViewOp>(op);
+    return isa<GetComputeTileIdOp, InterTileProduceOp, DeliveryOpInterface>(op) ||
+           (view && view.getMemorySpace().getKind() == MemorySpaceKind::CtLocal &&
+            view.getMemorySpace().getCtId() < 0);
+  }
+
+  llvm::DenseSet<Value> values;
+  llvm::DenseSet<Operation *> operations;
+  bool isUnknown = false;
+};
+
 /// True if both write one place for certain.
 bool surelyMeet(const Footprint &a, const Footprint &b) {
   if (a.elementBytes != b.elementBytes)
@@ -135,6 +186,7 @@ void mlir::ktdp::checkStores(const Kernel &kernel, LegalityReport &report) {
         parent = parent->getParentOp();
   });
   std::map<Memory, std::vector<Footprint>> footprints;
+  TileDependence dependence(kernel.function);
   int64_t visits = 0, pairs = 0;
   for (int64_t tile = 0; tile < kernel.numTiles; ++tile)
     StoreWalk(kernel, tile, wanted, visits, footprints).run();
@@ -148,6 +200,9 @@ void mlir::ktdp::checkStores(const Kernel &kernel, LegalityReport &report) {
           return;
         if (list[i].tile == list[k].tile || list[i].phase != list[k].phase ||
             !surelyMeet(list[i], list[k]))
+          continue;
+        // All tiles store the same numbers: no order is needed.
+        if (list[i].op == list[k].op && !dependence.contains(list[i].op))
           continue;
         bool inOrder = list[i].tile < list[k].tile;
         const Footprint &a = list[inOrder ? i : k], &b = list[inOrder ? k : i];

@@ -41,7 +41,8 @@ def KtirCheckLegality : Pass<"ktir-check-legality", "::mlir::ModuleOp"> {
       they are used, and tensors that are loaded, received or made anew, until their
       last use. Dynamic sizes and addresses count nothing.
     - KTIR-10: no two compute tiles store to one place, unless a delivery between
-      tiles comes between the stores. Reported where it is certain.
+      tiles comes between the stores, or all tiles store the same there. Reported
+      where it is certain.
     - KTIR-11: no compute tile waits for a tile that does not produce, or not as
       often.
 
