@@ -5,17 +5,33 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// mlir-opt with this project's dialects, passes and pipelines.
+// mlir-opt with this project's dialects, passes and pipelines. It reads kernels whose
+// futures are spelt in a way that upstream's parser cannot read, too.
 //
 //===----------------------------------------------------------------------===//
 
+#include "spyre/Support/GroupSets.h"
 #include "spyre/Support/Version.h"
 #include "spyre/Tools/Register.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+/// The text under another spelling, if it needs one.
+static std::unique_ptr<llvm::MemoryBuffer> respell(llvm::StringRef path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  // Standard input and what cannot be read are left to upstream.
+  if (path == "-" || !buffer)
+    return nullptr;
+  std::optional<std::string> named = spyre::nameGroupSets(
+      std::string_view((*buffer)->getBufferStart(), (*buffer)->getBufferSize()));
+  return named ? llvm::MemoryBuffer::getMemBufferCopy(*named, path) : nullptr;
+}
 
 int main(int argc, char **argv) {
   if (spyre::printVersionIfAsked(argc, argv))
@@ -29,8 +45,21 @@ int main(int argc, char **argv) {
   auto &options = llvm::cl::getRegisteredOptions();
   if (auto shown = options.find("mlir-print-op-on-diagnostic"); shown != options.end())
     static_cast<llvm::cl::opt<bool> *>(shown->second)->setInitialValue(false);
-  return mlir::asMainReturnCode(mlir::MlirOptMain(
+  auto [input, output] = mlir::registerAndParseCLIOptions(
       argc, argv,
-      "Spyre optimiser driver\n\nExample: spyre-opt --spyre-lower-to-superdsc in.mlir\n",
-      registry));
+      "Spyre optimiser driver\n\nExample: spyre-opt --spyre-lower-to-superdsc in.mlir\n", registry);
+  std::unique_ptr<llvm::MemoryBuffer> buffer = respell(input);
+  if (!buffer)
+    return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
+  std::string error;
+  std::unique_ptr<llvm::ToolOutputFile> file = mlir::openOutputFile(output, &error);
+  if (!file) {
+    llvm::errs() << error << "\n";
+    return 1;
+  }
+  mlir::LogicalResult done = mlir::MlirOptMain(file->os(), std::move(buffer), registry,
+                                               mlir::MlirOptMainConfig::createFromCLOptions());
+  if (mlir::succeeded(done))
+    file->keep();
+  return mlir::asMainReturnCode(done);
 }

@@ -21,6 +21,7 @@
 #include "spyre/SuperDSC/DescriptorJson.h"
 #include "spyre/SuperDSC/DeviceLimits.h"
 #include "spyre/Support/AtomicDirectory.h"
+#include "spyre/Support/GroupSets.h"
 #include "spyre/Support/Nesting.h"
 #include "spyre/Support/Version.h"
 #include "spyre/Target/SuperDSC/BundleDirectory.h"
@@ -170,6 +171,9 @@ OwningOpRef<ModuleOp> parseModule(const std::string &path, MLIRContext &context,
         << "cannot be read: " << buffer.getError().message();
     return nullptr;
   }
+  if (std::optional<std::string> named = ::spyre::nameGroupSets(
+          std::string_view((*buffer)->getBufferStart(), (*buffer)->getBufferSize())))
+    *buffer = llvm::MemoryBuffer::getMemBufferCopy(*named, (*buffer)->getBufferIdentifier());
   StringRef text = (*buffer)->getBuffer();
   sourceMgr.AddNewSourceBuffer(std::move(*buffer), SMLoc());
   if (auto place = ::spyre::findTooDeepNesting(std::string_view(text.data(), text.size()))) {

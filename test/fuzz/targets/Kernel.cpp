@@ -13,6 +13,7 @@
 
 #include "spyre/Dialect/KTIR/Transforms/ExplainKernel.h"
 #include "spyre/Dialect/KTIR/Transforms/Passes.h"
+#include "spyre/Support/GroupSets.h"
 #include "spyre/Support/Nesting.h"
 #include "spyre/Tools/Register.h"
 
@@ -47,6 +48,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   // The tools refuse these before they parse.
   if (spyre::findTooDeepNesting(text) || spyre::findBrokenDims(text))
     return 0;
+  if (std::optional<std::string> named = spyre::nameGroupSets(text))
+    text = std::move(*named);
   MLIRContext &context = getContext();
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
   if (!module || !ktdp::hasKernel(*module))

@@ -303,8 +303,11 @@ private:
       SmallVector<std::string> names, subscripts;
       for (Value index : access.getIndices())
         names.push_back(format(index, 1));
-      for (AffineExpr expr : access.getBaseMap().getResults())
-        subscripts.push_back(format(expr, names));
+      for (AffineExpr expr : access.getBaseMap().getResults()) {
+        auto dim = dyn_cast<AffineDimExpr>(expr);
+        subscripts.push_back(dim ? format(access.getIndices()[dim.getPosition()])
+                                 : format(expr, names));
+      }
       return formatOrder(access.getAccessTileOrder()) + "at [" + llvm::join(subscripts, ", ") +
              "] of " + formatView(access.getBase());
     }
@@ -420,6 +423,17 @@ private:
            llvm::any_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>);
   }
 
+  /// What an operation computes: its name, or those of its body where it has none of its own.
+  static void addNames(Operation &op, llvm::SetVector<StringRef> &names) {
+    if (isa<linalg::GenericOp>(op)) {
+      for (Operation &inner : op.getRegion(0).getOps())
+        addNames(inner, names);
+    } else if (!op.hasTrait<OpTrait::IsTerminator>() && !op.hasTrait<OpTrait::ConstantLike>() &&
+               !isa<tensor::TensorDialect>(op.getDialect())) {
+      names.insert(op.getName().getStringRef());
+    }
+  }
+
   void explainComputation(Operation &op, unsigned depth) {
     auto structured = dyn_cast<linalg::LinalgOp>(op);
     if (!structured) {
@@ -427,13 +441,7 @@ private:
       return;
     }
     llvm::SetVector<StringRef> names;
-    if (isa<linalg::GenericOp>(op)) {
-      for (Operation &inner : structured->getRegion(0).getOps())
-        if (!inner.hasTrait<OpTrait::IsTerminator>() && !inner.hasTrait<OpTrait::ConstantLike>())
-          names.insert(inner.getName().getStringRef());
-    } else {
-      names.insert(op.getName().getStringRef());
-    }
+    addNames(op, names);
     line(depth) << "computes ";
     if (names.empty())
       os << "a copy";
@@ -493,10 +501,8 @@ private:
     std::string what = folds ? "the fold of all" : joins ? "all" : "what its producer offers";
     if (folds) {
       llvm::SetVector<StringRef> names;
-      op.getFoldRegion()->walk([&](Operation *inner) {
-        if (!inner->hasTrait<OpTrait::IsTerminator>())
-          names.insert(inner->getName().getStringRef());
-      });
+      for (Operation &inner : op.getFoldRegion()->getOps())
+        addNames(inner, names);
       what += names.empty() ? "" : " by " + llvm::join(names, ", ");
     }
     if (splits)

@@ -165,7 +165,8 @@ def Ktdp_TileFutureType : TypeDef<Ktdp_Dialect, "TileFuture"> {
   let description = [{
     One tensor type a role, in parentheses, then the set of groups. A single role
     without parentheses, as earlier texts write it, is read and printed with them. A set
-    with `>=` stands behind an alias: within a type's text the sign would end the type.
+    with `>=` stands behind an alias: within a type's text MLIR takes the sign for the
+    type's end (files that have it there are given the alias before they are read).
 
     ```mlir
     #groups = affine_set<(g) : (g >= 0, -g + 7 >= 0)>
