@@ -1,21 +1,45 @@
 // RUN: spyre-opt %s -canonicalize -cse | FileCheck %s
 
 #rows = affine_set<(d0, d1)[s0] : (d0 >= 0, -d0 + s0 - 1 >= 0, d1 >= 0, -d1 + 63 >= 0)>
+#both = affine_set<(d0, d1)[s0, s1] : (d0 >= 0, -d0 + s0 - 1 >= 0, d1 >= 0, -d1 + s1 - 1 >= 0)>
 #box = affine_set<(d0, d1) : (d0 >= 0, -d0 + 1 >= 0, d1 >= 0, -d1 + 63 >= 0)>
 #same = affine_map<(d0, d1) -> (d0, d1)>
 
-// Constant strides and subscripts become numbers; sizes are the type's and stay.
+// CHECK-DAG: #[[$LEFT:.*]] = affine_set<(d0, d1)[s0] : (d0 >= 0, -d0 + 63 >= 0, d1 >= 0, -d1 + s0 - 1 >= 0)>
+
+// Constant sizes, strides and subscripts become numbers.
 // CHECK-LABEL: func.func @constants
-func.func @constants(%a: index, %n: index) -> !ktdp.access_tile<2x64xindex> {
+func.func @constants(%a: index, %n: index) -> (!ktdp.access_tile<2x64xindex>, !ktdp.access_tile<2x64xindex>) {
   %c4 = arith.constant 4 : index
   %c64 = arith.constant 64 : index
-  // CHECK: ktdp.construct_memory_view %arg0, sizes: [%{{.*}}, 64], strides: [64, %arg1]
+  // CHECK: %[[V:.*]] = ktdp.construct_memory_view %arg0, sizes: [64, 64], strides: [64, %arg1] {{.*}} : memref<64x64xf16>
   %v = ktdp.construct_memory_view %a, sizes: [%c64, 64], strides: [%c64, %n]
       {coordinate_set = #rows, memory_space = #ktdp.memory_space<global>} : memref<?x64xf16>
-  // CHECK: ktdp.construct_access_tile %{{.*}}[%arg1 * 2 + 4, 0]
+  // CHECK: ktdp.construct_access_tile %[[V]][%arg1 * 2 + 4, 0] {{.*}} : memref<64x64xf16>
   %t = ktdp.construct_access_tile %v[%c4 + %n + %n, 0] {access_tile_set = #box, access_tile_order = #same}
       : memref<?x64xf16> -> !ktdp.access_tile<2x64xindex>
-  return %t : !ktdp.access_tile<2x64xindex>
+  // The symbols that are left are numbered anew.
+  // CHECK: ktdp.construct_memory_view %arg0, sizes: [64, %arg1], strides: [64, 1] {coordinate_set = #[[$LEFT]], {{.*}} : memref<64x?xf16>
+  %w = ktdp.construct_memory_view %a, sizes: [%c64, %n], strides: [64, 1]
+      {coordinate_set = #both, memory_space = #ktdp.memory_space<global>} : memref<?x?xf16>
+  %u = ktdp.construct_access_tile %w[0, 0] {access_tile_set = #box, access_tile_order = #same}
+      : memref<?x?xf16> -> !ktdp.access_tile<2x64xindex>
+  return %t, %u : !ktdp.access_tile<2x64xindex>, !ktdp.access_tile<2x64xindex>
+}
+
+// negative: a size stays where others hold the type, and where a tile would not fit.
+// CHECK-LABEL: func.func @sizes
+func.func @sizes(%a: index) -> (memref<?x64xf16>, !ktdp.access_tile<2x64xindex>) {
+  %c1 = arith.constant 1 : index
+  // CHECK: memref<?x64xf16>
+  %v = ktdp.construct_memory_view %a, sizes: [%c1, 64], strides: [64, 1]
+      {memory_space = #ktdp.memory_space<global>} : memref<?x64xf16>
+  // CHECK: memref<?x64xf16>
+  %w = ktdp.construct_memory_view %a, sizes: [%c1, 64], strides: [65, 1]
+      {memory_space = #ktdp.memory_space<global>} : memref<?x64xf16>
+  %t = ktdp.construct_access_tile %w[0, 0] {access_tile_set = #box, access_tile_order = #same}
+      : memref<?x64xf16> -> !ktdp.access_tile<2x64xindex>
+  return %v, %t : memref<?x64xf16>, !ktdp.access_tile<2x64xindex>
 }
 
 // What is known of a launch-time number is a constant, the number is not.

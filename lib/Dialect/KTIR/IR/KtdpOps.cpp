@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Builders, syntax, rules, folders and patterns of views, tiles, loads and stores.
+// Builders, syntax, rules and folders of views, tiles, loads and stores.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +14,6 @@
 #include "Subscripts.h"
 
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Matchers.h"
-#include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
@@ -145,44 +143,6 @@ IntegerSet ConstructMemoryViewOp::getOwnedSet() {
   return set ? *set : getBoxSet(getStaticSizes(), getContext());
 }
 
-namespace {
-/// Strides that are constants become static. Sizes stay: they are the type's, and others
-/// may hold the type.
-struct FoldConstantStrides : OpRewritePattern<ConstructMemoryViewOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(ConstructMemoryViewOp op,
-                                PatternRewriter &rewriter) const override {
-    SmallVector<int64_t> numbers(op.getStaticStrides());
-    SmallVector<Value> values;
-    auto next = op.getStrides().begin();
-    for (int64_t &number : numbers) {
-      if (!ShapedType::isDynamic(number))
-        continue;
-      Value value = *next++;
-      APInt constant;
-      // What is wrong stays visible to the verifier's message about operands.
-      if (matchPattern(value, m_ConstantInt(&constant)) && constant.isNonNegative())
-        number = constant.getSExtValue();
-      else
-        values.push_back(value);
-    }
-    if (values.size() == op.getStrides().size())
-      return rewriter.notifyMatchFailure(op, "no stride is a constant");
-    rewriter.modifyOpInPlace(op, [&] {
-      op.getStridesMutable().assign(values);
-      op.setStaticStrides(numbers);
-    });
-    return success();
-  }
-};
-} // namespace
-
-void ConstructMemoryViewOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
-                                                        MLIRContext *context) {
-  patterns.add<FoldConstantStrides>(context);
-}
-
 //===----------------------------------------------------------------------===//
 // ktdp.construct_distributed_memory_view
 //===----------------------------------------------------------------------===//
@@ -305,43 +265,6 @@ LogicalResult ConstructAccessTileOp::verify() {
   }
   return verifyTile(*this, getResult().getType(), "access_tile_set", set, "access_tile_order",
                     getAccessTileOrder(), getSymbols().size());
-}
-
-namespace {
-/// Subscripts that are constants become numbers of the map.
-struct FoldConstantSubscripts : OpRewritePattern<ConstructAccessTileOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(ConstructAccessTileOp op,
-                                PatternRewriter &rewriter) const override {
-    SmallVector<AffineExpr> replaced;
-    SmallVector<Value> values;
-    for (Value value : op.getIndices()) {
-      APInt constant;
-      if (matchPattern(value, m_ConstantInt(&constant))) {
-        replaced.push_back(rewriter.getAffineConstantExpr(constant.getSExtValue()));
-        continue;
-      }
-      auto known = llvm::find(values, value);
-      replaced.push_back(rewriter.getAffineDimExpr(known - values.begin()));
-      if (known == values.end())
-        values.push_back(value);
-    }
-    if (values.size() == op.getIndices().size())
-      return rewriter.notifyMatchFailure(op, "all values are different and unknown");
-    AffineMap map = op.getBaseMap().replaceDimsAndSymbols(replaced, {}, values.size(), 0);
-    rewriter.modifyOpInPlace(op, [&] {
-      op.getIndicesMutable().assign(values);
-      op.setBaseMap(map);
-    });
-    return success();
-  }
-};
-} // namespace
-
-void ConstructAccessTileOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
-                                                        MLIRContext *context) {
-  patterns.add<FoldConstantSubscripts>(context);
 }
 
 //===----------------------------------------------------------------------===//
