@@ -122,4 +122,12 @@ std::optional<TextPlace> findBrokenDims(std::string_view text) {
   return std::nullopt;
 }
 
+std::optional<TextProblem> findTextProblem(std::string_view text) {
+  if (std::optional<TextPlace> place = findTooDeepNesting(text))
+    return TextProblem{*place, "nested deeper than " + std::to_string(kMaxTextNesting) + " levels"};
+  if (std::optional<TextPlace> place = findBrokenDims(text))
+    return TextProblem{*place, "expected a list of numbers in brackets"};
+  return std::nullopt;
+}
+
 } // namespace spyre

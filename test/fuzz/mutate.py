@@ -171,9 +171,7 @@ def kernels(work):
     shutil.copy(written / "bundles" / "0" / "kernel.ktir.mlir", folder / "emitted.mlir")
     shutil.copy(HERE.parent / "Dialect" / "KTIR" / "explain.mlir", folder)
     for path in sorted((DATA / "ktir").glob("*.mlir")):
-        # Upstream's parsers of these use a list of dims that they could not read, and spyre-opt reads texts as they are.
-        if not re.search(r"(dimensions|permutation) *=", path.read_text()):
-            shutil.copy(path, folder)
+        shutil.copy(path, folder)
     return folder
 
 

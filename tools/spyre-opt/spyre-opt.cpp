@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "spyre/Support/GroupSets.h"
+#include "spyre/Support/Nesting.h"
 #include "spyre/Support/Version.h"
 #include "spyre/Tools/Register.h"
 
@@ -21,17 +22,6 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
-
-/// The text under another spelling, if it needs one.
-static std::unique_ptr<llvm::MemoryBuffer> respell(llvm::StringRef path) {
-  auto buffer = llvm::MemoryBuffer::getFile(path);
-  // Standard input and what cannot be read are left to upstream.
-  if (path == "-" || !buffer)
-    return nullptr;
-  std::optional<std::string> named = spyre::nameGroupSets(
-      std::string_view((*buffer)->getBufferStart(), (*buffer)->getBufferSize()));
-  return named ? llvm::MemoryBuffer::getMemBufferCopy(*named, path) : nullptr;
-}
 
 int main(int argc, char **argv) {
   if (spyre::printVersionIfAsked(argc, argv))
@@ -48,8 +38,19 @@ int main(int argc, char **argv) {
   auto [input, output] = mlir::registerAndParseCLIOptions(
       argc, argv,
       "Spyre optimiser driver\n\nExample: spyre-opt --spyre-lower-to-superdsc in.mlir\n", registry);
-  std::unique_ptr<llvm::MemoryBuffer> buffer = respell(input);
-  if (!buffer)
+  // Standard input and what cannot be read are left to upstream.
+  auto buffer = llvm::MemoryBuffer::getFile(input);
+  std::optional<std::string> respelt;
+  if (input != "-" && buffer) {
+    std::string_view text((*buffer)->getBufferStart(), (*buffer)->getBufferSize());
+    if (std::optional<spyre::TextProblem> problem = spyre::findTextProblem(text)) {
+      llvm::errs() << input << ':' << problem->place.line << ':' << problem->place.column
+                   << ": error: " << problem->message << "\n";
+      return 1;
+    }
+    respelt = spyre::nameGroupSets(text);
+  }
+  if (!respelt)
     return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
   std::string error;
   std::unique_ptr<llvm::ToolOutputFile> file = mlir::openOutputFile(output, &error);
@@ -57,8 +58,9 @@ int main(int argc, char **argv) {
     llvm::errs() << error << "\n";
     return 1;
   }
-  mlir::LogicalResult done = mlir::MlirOptMain(file->os(), std::move(buffer), registry,
-                                               mlir::MlirOptMainConfig::createFromCLOptions());
+  mlir::LogicalResult done =
+      mlir::MlirOptMain(file->os(), llvm::MemoryBuffer::getMemBufferCopy(*respelt, input), registry,
+                        mlir::MlirOptMainConfig::createFromCLOptions());
   if (mlir::succeeded(done))
     file->keep();
   return mlir::asMainReturnCode(done);

@@ -13,6 +13,7 @@
 #include "Explain.h"
 
 #include "spyre/Dialect/KTIR/IR/KtdpDialect.h"
+#include "spyre/Dialect/KTIR/IR/ReadModule.h"
 #include "spyre/Dialect/KTIR/IR/SpyreopDialect.h"
 #include "spyre/Dialect/KTIR/Transforms/ExplainKernel.h"
 #include "spyre/Dialect/SuperDSC/IR/SdscDialect.h"
@@ -21,8 +22,6 @@
 #include "spyre/SuperDSC/DescriptorJson.h"
 #include "spyre/SuperDSC/DeviceLimits.h"
 #include "spyre/Support/AtomicDirectory.h"
-#include "spyre/Support/GroupSets.h"
-#include "spyre/Support/Nesting.h"
 #include "spyre/Support/Version.h"
 #include "spyre/Target/SuperDSC/BundleDirectory.h"
 #include "spyre/Target/SuperDSC/DescriptorConversion.h"
@@ -163,32 +162,6 @@ std::optional<int> parseArguments(int argc, char **argv, Options &options) {
   return std::nullopt;
 }
 
-OwningOpRef<ModuleOp> parseModule(const std::string &path, MLIRContext &context,
-                                  llvm::SourceMgr &sourceMgr) {
-  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path);
-  if (!buffer) {
-    emitError(FileLineColLoc::get(&context, path, 0, 0))
-        << "cannot be read: " << buffer.getError().message();
-    return nullptr;
-  }
-  if (std::optional<std::string> named = ::spyre::nameGroupSets(
-          std::string_view((*buffer)->getBufferStart(), (*buffer)->getBufferSize())))
-    *buffer = llvm::MemoryBuffer::getMemBufferCopy(*named, (*buffer)->getBufferIdentifier());
-  StringRef text = (*buffer)->getBuffer();
-  sourceMgr.AddNewSourceBuffer(std::move(*buffer), SMLoc());
-  if (auto place = ::spyre::findTooDeepNesting(std::string_view(text.data(), text.size()))) {
-    emitError(FileLineColLoc::get(&context, path, place->line, place->column))
-        << "nested deeper than " << ::spyre::kMaxTextNesting << " levels";
-    return nullptr;
-  }
-  if (auto place = ::spyre::findBrokenDims(std::string_view(text.data(), text.size()))) {
-    emitError(FileLineColLoc::get(&context, path, place->line, place->column))
-        << "expected a list of numbers in brackets";
-    return nullptr;
-  }
-  return parseSourceFile<ModuleOp>(sourceMgr, &context);
-}
-
 int bundleToSdsc(const Options &options, MLIRContext &context) {
   FailureOr<OwningOpRef<ModuleOp>> module = sdsc::readBundleDirectory(options.input, context);
   if (failed(module) || failed(verify(module->get())) ||
@@ -272,7 +245,7 @@ int explain(const Options &options, MLIRContext &context, llvm::SourceMgr &sourc
   }
   if (llvm::sys::path::extension(options.input) == ".json")
     return explainJson(options.input, context);
-  OwningOpRef<ModuleOp> module = parseModule(options.input, context, sourceMgr);
+  OwningOpRef<ModuleOp> module = ktdp::readModule(options.input, sourceMgr, context);
   if (!module)
     return kFailed;
   if (!ktdp::hasKernel(*module))
@@ -302,7 +275,7 @@ static int run(const Options &options) {
 
   switch (options.action) {
   case Action::SdscToBundle: {
-    OwningOpRef<ModuleOp> module = parseModule(options.input, context, sourceMgr);
+    OwningOpRef<ModuleOp> module = ktdp::readModule(options.input, sourceMgr, context);
     if (!module || (options.verify && failed(sdsc::verifyModule(*module, getLimits(options)))) ||
         failed(sdsc::writeBundleDirectory(*module, options.output, options.write)))
       return kFailed;

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace spyre {
@@ -36,6 +37,13 @@ std::optional<TextPlace> findTooDeepNesting(std::string_view text);
 /// brackets. Upstream's parsers of linalg.reduce, linalg.broadcast and linalg.transpose
 /// report such a list and then use what they did not get. Texts without linalg have none.
 std::optional<TextPlace> findBrokenDims(std::string_view text);
+
+/// What a text has that upstream's parsers do not survive, in words.
+struct TextProblem {
+  TextPlace place;
+  std::string message;
+};
+std::optional<TextProblem> findTextProblem(std::string_view text);
 
 } // namespace spyre
 
