@@ -15,7 +15,7 @@ install(FILES ${PROJECT_BINARY_DIR}/SpyreConfig.cmake ${PROJECT_BINARY_DIR}/Spyr
   DESTINATION ${_config} COMPONENT Runtime)
 
 # Headers of what is on MLIR belong to the compiler, as does what TableGen has made.
-set(_of_mlir Dialect Conversion Compiler Loader Target Tools)
+set(_of_mlir Dialect Conversion Compiler KTIRExecutor/Interpreter.h Loader Target Tools)
 list(JOIN _of_mlir "|" _of_mlir)
 foreach(tree ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
   install(DIRECTORY ${tree}/spyre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT Runtime

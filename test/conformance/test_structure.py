@@ -20,11 +20,11 @@ LIB, INCLUDE = ROOT / "lib", ROOT / "include" / "spyre"
 LAYERS = [
     "Support Numerics",
     "OpFunc Device Host Layout",
-    "CostModel Artifact SuperDSC",
+    "CostModel Artifact SuperDSC KTIRExecutor/Machine",
     "Planning Report Runtime",
     "|",
     "Dialect/Torch/IR Dialect/SuperDSC/IR Dialect/KTIR/IR Dialect/Spyre/IR",
-    "Loader Dialect/KTIR/Transforms Dialect/Spyre/Transforms/L1 Dialect/Spyre/Transforms/L2",
+    "Loader KTIRExecutor Dialect/KTIR/Transforms Dialect/Spyre/Transforms/L1 Dialect/Spyre/Transforms/L2",
     "Target/SuperDSC Dialect/Spyre/Transforms/L3",
     "Dialect/SuperDSC/Transforms",
     "Conversion/TorchToSpyre Conversion/SpyreToSuperDSC Conversion/SpyreToKTIR",

@@ -5,21 +5,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Programs and hand-written plans go through the emission and are run by the plain
-// interpreter beside this file, on memory that is NaN wherever the caller has not
+// Programs and hand-written plans go through the emission and are run by the
+// executor in checked mode, on memory that is NaN wherever the caller has not
 // written. Results are compared with what the operations mean on logical
 // coordinates: pointwise operations exactly, contractions within the rounding of
 // their f32 sum.
 //
 //===----------------------------------------------------------------------===//
 
-#include "KtirInterpreter.h"
-
 #include "spyre/Compiler/Pipelines.h"
 #include "spyre/Conversion/SpyreToKTIR/SpyreToKTIR.h"
 #include "spyre/Dialect/KTIR/IR/KtdpDialect.h"
 #include "spyre/Dialect/KTIR/Transforms/Passes.h"
 #include "spyre/Dialect/Spyre/IR/SpyreOps.h"
+#include "spyre/KTIRExecutor/Interpreter.h"
 #include "spyre/Layout/TensorLayout.h"
 #include "spyre/Numerics/DL16.h"
 #include "spyre/Tools/Register.h"
@@ -144,7 +143,7 @@ private:
   void compare(func::FuncOp kernel, std::vector<Array> arrays, const Expected &expected,
                double tolerance, bool reversed) {
     // Arguments lie apart in memory; between them everything is NaN.
-    std::vector<int64_t> addresses;
+    std::vector<::spyre::ktir::RunArgument> addresses;
     int64_t end = 1024;
     if (auto pool = kernel->getAttrOfType<IntegerAttr>(ktdp::kPoolBytesAttr)) {
       addresses.push_back(end);
@@ -155,10 +154,13 @@ private:
       addresses.push_back(end);
       end += layout::getSizeInBytes(array.layout) + 1024;
     }
-    std::vector<uint8_t> memory(end, 0xff);
+    ::spyre::ktir::Memory image(end);
+    image.markNothingWritten();
+    std::vector<uint8_t> &memory = image.bytes;
     for (const Array &array : arrays) {
       if (array.role == "output")
         continue;
+      image.markWritten(array.address, layout::getSizeInBytes(array.layout));
       // Copy-in fills the padding with zeros, a constant's stick with its value.
       auto put = [&](int64_t element, float value) {
         uint16_t code = ::spyre::encodeDL16(value);
@@ -172,7 +174,10 @@ private:
         put(layout::getDeviceOffset(array.layout, point), array.at(point));
       });
     }
-    std::string error = ktirtest::run(kernel, memory, addresses, reversed);
+    ::spyre::ktir::RunOptions options;
+    options.isReversed = reversed;
+    options.isChecked = true;
+    std::string error = ::spyre::ktir::run(kernel, image, addresses, options);
     ASSERT_EQ(error, "");
     int64_t wrong = 0, outputs = 0;
     for (const Array &array : arrays) {

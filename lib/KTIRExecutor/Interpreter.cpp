@@ -1,0 +1,157 @@
+//===- Interpreter.cpp - Runs KTIR kernels ----------------------*- C++ -*-===//
+//
+// Part of the Spyre compiler stack, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The kernel is read from a copy of its module in which named linalg operations have become
+// generic ones.
+//
+//===----------------------------------------------------------------------===//
+
+#include "spyre/KTIRExecutor/Interpreter.h"
+
+#include "Reader.h"
+
+#include "spyre/Device/Device.h"
+#include "spyre/Dialect/KTIR/IR/KtdpDialect.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace spyre::ktir;
+
+std::string spyre::ktir::toText(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+std::string spyre::ktir::describe(Location loc) {
+  std::string text;
+  loc->walk([&](Location inner) {
+    auto place = dyn_cast<FileLineColLoc>(inner);
+    if (!place)
+      return WalkResult::advance();
+    text = place.getFilename().str() + ":" + std::to_string(place.getLine()) + ":" +
+           std::to_string(place.getColumn());
+    return WalkResult::interrupt();
+  });
+  return text.empty() ? "unknown location" : text;
+}
+
+void ReaderContext::refuse(Operation *op, const Twine &message) {
+  if (!errors.empty())
+    errors += '\n';
+  errors += describe(op->getLoc()) + ": " + (op->getName().getStringRef() + ": " + message).str();
+}
+
+std::optional<Element> ReaderContext::getElement(Type type) const {
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    type = shaped.getElementType();
+  if (type.isF32())
+    return kF32;
+  if (type.isF16())
+    return Element{f16, 16};
+  if (type.isBF16())
+    return Element{ElementKind::BF16, 16};
+  if (type.isIndex())
+    return kIndex;
+  if (auto integer = dyn_cast<IntegerType>(type))
+    if (integer.getWidth() >= 1 && integer.getWidth() <= 64)
+      return Element{ElementKind::Int, static_cast<uint8_t>(integer.getWidth())};
+  return std::nullopt;
+}
+
+/// Makes every linalg operation a generic one, where upstream can.
+static void generalize(ModuleOp module) {
+  IRRewriter rewriter(module.getContext());
+  SmallVector<linalg::LinalgOp> named;
+  SmallVector<linalg::SoftmaxOp> composite;
+  module.walk([&](Operation *op) {
+    if (auto softmax = dyn_cast<linalg::SoftmaxOp>(op))
+      composite.push_back(softmax);
+    else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+             linalgOp && !isa<linalg::GenericOp>(op))
+      named.push_back(linalgOp);
+  });
+  for (linalg::SoftmaxOp op : composite) {
+    rewriter.setInsertionPoint(op);
+    FailureOr<SmallVector<Value>> values = op.decomposeOperation(rewriter);
+    if (succeeded(values))
+      rewriter.replaceOp(op, *values);
+  }
+  for (linalg::LinalgOp op : named) {
+    if (!op.hasPureTensorSemantics())
+      continue;
+    rewriter.setInsertionPoint(op);
+    (void)linalg::generalizeNamedOp(rewriter, op);
+  }
+}
+
+std::shared_ptr<const Program>
+spyre::ktir::readKernel(func::FuncOp kernel, const RunOptions &options, std::string &error) {
+  auto module = kernel->getParentOfType<ModuleOp>();
+  if (!module) {
+    error = describe(kernel.getLoc()) + ": the kernel stands in no module";
+    return nullptr;
+  }
+  ReaderContext context;
+  auto readAttribute = [&](StringRef name, StringRef first, StringRef second) {
+    Attribute attribute = module->getAttr(name);
+    auto text = dyn_cast_or_null<StringAttr>(attribute);
+    if (attribute && (!text || (text.getValue() != first && text.getValue() != second)))
+      error = describe(module.getLoc()) + ": '" + name.str() + "' must be \"" + first.str() +
+              "\" or \"" + second.str() + "\"";
+    return text ? text.getValue() : StringRef();
+  };
+  StringRef f16 = readAttribute(ktdp::kF16Attr, "dl16", "ieee");
+  context.addressesInBytes = readAttribute(ktdp::kAddressUnitAttr, "bytes", "elements") == "bytes";
+  if (!error.empty())
+    return nullptr;
+  bool isDL16 = options.f16 ? *options.f16 == RunOptions::F16::DL16 : f16 == "dl16";
+  context.f16 = isDL16 ? ElementKind::DL16 : ElementKind::IEEE16;
+
+  OwningOpRef<ModuleOp> copy = module.clone();
+  generalize(*copy);
+  auto function = copy->lookupSymbol<func::FuncOp>(kernel.getSymName());
+  if (!function || function.isExternal()) {
+    error = describe(kernel.getLoc()) + ": there is no kernel '" + kernel.getSymName().str() + "'";
+    return nullptr;
+  }
+  auto program = std::make_shared<Program>();
+  Reader(context, *program).readFunction(function);
+  error = std::move(context.errors);
+  return error.empty() ? program : nullptr;
+}
+
+std::string spyre::ktir::run(func::FuncOp kernel, Memory &memory,
+                             const std::vector<RunArgument> &arguments, const RunOptions &options,
+                             MachineStats *stats) {
+  std::string error;
+  std::shared_ptr<const Program> program = readKernel(kernel, options, error);
+  if (!program)
+    return error;
+  std::string where = describe(kernel.getLoc()) + ": ";
+  if (arguments.size() != kernel.getNumArguments())
+    return where + "the kernel takes " + std::to_string(kernel.getNumArguments()) + " arguments, " +
+           std::to_string(arguments.size()) + " are given";
+  std::vector<Datum> values;
+  for (auto [argument, type] : llvm::zip_equal(arguments, kernel.getArgumentTypes())) {
+    bool isFloat = isa<FloatType>(type);
+    if (isFloat != std::holds_alternative<double>(argument))
+      return where + "argument " + std::to_string(values.size()) + " of type " + toText(type) +
+             (isFloat ? " is no float" : " is a float");
+    values.push_back(isFloat ? Datum::of(static_cast<float>(std::get<double>(argument)))
+                             : Datum::of(std::get<int64_t>(argument)));
+  }
+  MachineOptions machine = options;
+  if (machine.lxInBytes == 0)
+    machine.lxInBytes = Device::lookup("spyre")->getLXInBytes();
+  return runProgram(*program, memory, values, machine, stats);
+}
