@@ -62,6 +62,7 @@ superdsc|quick|summary|"$python" "$conformance/superdsc.py" "$data/superdsc/case
 plans|quick|summary|"$python" "$SPYRE_ROOT/test/fuzz/plans.py" --seed 1 --count 300 --jobs $SPYRE_JOBS
 superdsc-fuzz|quick|summary|"$python" "$SPYRE_ROOT/test/fuzz/superdsc.py" --count 500 --jobs $SPYRE_JOBS
 bundles|quick|summary|"$python" "$conformance/bundles.py" "$data/superdsc/bundles/small"
+ktir|quick|summary|"$python" "$conformance/ktir.py" "$data/ktir" --jobs $SPYRE_JOBS
 tier1-O2|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O2
 tier1-O3-mock4|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O3 --device mock4
 paths|quick|summary|"$python" "$conformance/paths.py" "$data/superdsc/bundles/small" "$data/models"

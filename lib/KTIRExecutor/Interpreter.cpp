@@ -16,6 +16,7 @@
 
 #include "spyre/Device/Device.h"
 #include "spyre/Dialect/KTIR/IR/KtdpDialect.h"
+#include "spyre/Dialect/KTIR/IR/SpyreopDialect.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -54,8 +55,12 @@ void ReaderContext::refuse(Operation *op, const Twine &message) {
 std::optional<Element> ReaderContext::getElement(Type type) const {
   if (auto shaped = dyn_cast<ShapedType>(type))
     type = shaped.getElementType();
+  if (auto argument = dyn_cast<ktdp::RuntimeArgType>(type))
+    type = argument.getUnderlyingType();
   if (type.isF32())
     return kF32;
+  if (isa<spyreop::DF16Type>(type))
+    return Element{ElementKind::DL16, 16};
   if (type.isF16())
     return Element{f16, 16};
   if (type.isBF16())
@@ -66,6 +71,11 @@ std::optional<Element> ReaderContext::getElement(Type type) const {
     if (integer.getWidth() >= 1 && integer.getWidth() <= 64)
       return Element{ElementKind::Int, static_cast<uint8_t>(integer.getWidth())};
   return std::nullopt;
+}
+
+static bool isFloatArgument(Type type) {
+  auto argument = dyn_cast<ktdp::RuntimeArgType>(type);
+  return isa<FloatType>(argument ? argument.getUnderlyingType() : type);
 }
 
 /// Makes every linalg operation a generic one, where upstream can.
@@ -94,14 +104,7 @@ static void generalize(ModuleOp module) {
   }
 }
 
-std::shared_ptr<const Program>
-spyre::ktir::readKernel(func::FuncOp kernel, const RunOptions &options, std::string &error) {
-  auto module = kernel->getParentOfType<ModuleOp>();
-  if (!module) {
-    error = describe(kernel.getLoc()) + ": the kernel stands in no module";
-    return nullptr;
-  }
-  ReaderContext context;
+KernelUnits spyre::ktir::getUnits(ModuleOp module, const RunOptions &options, std::string &error) {
   auto readAttribute = [&](StringRef name, StringRef first, StringRef second) {
     Attribute attribute = module->getAttr(name);
     auto text = dyn_cast_or_null<StringAttr>(attribute);
@@ -110,12 +113,42 @@ spyre::ktir::readKernel(func::FuncOp kernel, const RunOptions &options, std::str
               "\" or \"" + second.str() + "\"";
     return text ? text.getValue() : StringRef();
   };
+  KernelUnits units;
   StringRef f16 = readAttribute(ktdp::kF16Attr, "dl16", "ieee");
-  context.addressesInBytes = readAttribute(ktdp::kAddressUnitAttr, "bytes", "elements") == "bytes";
+  units.addressesInBytes = readAttribute(ktdp::kAddressUnitAttr, "bytes", "elements") == "bytes";
+  bool isDL16 = options.f16 ? *options.f16 == RunOptions::F16::DL16 : f16 == "dl16";
+  units.f16 = isDL16 ? ElementKind::DL16 : ElementKind::IEEE16;
+  return units;
+}
+
+std::vector<func::FuncOp> spyre::ktir::getKernels(ModuleOp module) {
+  std::vector<func::FuncOp> kernels;
+  for (func::FuncOp function : module.getOps<func::FuncOp>()) {
+    WalkResult found = function.walk([](Operation *op) {
+      return isa_and_nonnull<ktdp::KtdpDialect>(op->getDialect()) ? WalkResult::interrupt()
+                                                                  : WalkResult::advance();
+    });
+    // What others call is a part of them.
+    if (found.wasInterrupted() &&
+        (function.isPublic() || SymbolTable::symbolKnownUseEmpty(function, module.getOperation())))
+      kernels.push_back(function);
+  }
+  return kernels;
+}
+
+std::shared_ptr<const Program>
+spyre::ktir::readKernel(func::FuncOp kernel, const RunOptions &options, std::string &error) {
+  auto module = kernel->getParentOfType<ModuleOp>();
+  if (!module) {
+    error = describe(kernel.getLoc()) + ": the kernel stands in no module";
+    return nullptr;
+  }
+  KernelUnits units = getUnits(module, options, error);
   if (!error.empty())
     return nullptr;
-  bool isDL16 = options.f16 ? *options.f16 == RunOptions::F16::DL16 : f16 == "dl16";
-  context.f16 = isDL16 ? ElementKind::DL16 : ElementKind::IEEE16;
+  ReaderContext context;
+  context.addressesInBytes = units.addressesInBytes;
+  context.f16 = units.f16;
 
   OwningOpRef<ModuleOp> copy = module.clone();
   generalize(*copy);
@@ -132,7 +165,7 @@ spyre::ktir::readKernel(func::FuncOp kernel, const RunOptions &options, std::str
 
 std::string spyre::ktir::run(func::FuncOp kernel, Memory &memory,
                              const std::vector<RunArgument> &arguments, const RunOptions &options,
-                             MachineStats *stats) {
+                             MachineStats *stats, std::map<int64_t, Memory> *lx) {
   std::string error;
   std::shared_ptr<const Program> program = readKernel(kernel, options, error);
   if (!program)
@@ -143,7 +176,7 @@ std::string spyre::ktir::run(func::FuncOp kernel, Memory &memory,
            std::to_string(arguments.size()) + " are given";
   std::vector<Datum> values;
   for (auto [argument, type] : llvm::zip_equal(arguments, kernel.getArgumentTypes())) {
-    bool isFloat = isa<FloatType>(type);
+    bool isFloat = isFloatArgument(type);
     if (isFloat != std::holds_alternative<double>(argument))
       return where + "argument " + std::to_string(values.size()) + " of type " + toText(type) +
              (isFloat ? " is no float" : " is a float");
@@ -153,5 +186,56 @@ std::string spyre::ktir::run(func::FuncOp kernel, Memory &memory,
   MachineOptions machine = options;
   if (machine.lxInBytes == 0)
     machine.lxInBytes = Device::lookup("spyre")->getLXInBytes();
-  return runProgram(*program, memory, values, machine, stats);
+  return runProgram(*program, memory, values, machine, stats, lx);
+}
+
+std::string spyre::ktir::runBound(ModuleOp module, const KernelBinding &binding,
+                                  const ArrayBytes &inputs, const RunOptions &options,
+                                  ArrayBytes &outputs, MachineStats *stats) {
+  std::vector<func::FuncOp> kernels = getKernels(module);
+  func::FuncOp kernel;
+  for (func::FuncOp candidate : kernels)
+    if (binding.kernel.empty() ? kernels.size() == 1 : candidate.getSymName() == binding.kernel)
+      kernel = candidate;
+  std::string where = describe(module.getLoc()) + ": ";
+  if (!kernel)
+    return where + (binding.kernel.empty()
+                        ? "the file has " + std::to_string(kernels.size()) +
+                              " kernels; 'kernel' of the binding says which one is meant"
+                        : "there is no kernel '" + binding.kernel + "'");
+  std::string error;
+  KernelUnits units = getUnits(module, options, error);
+  if (!error.empty())
+    return error;
+  Device device = *Device::lookup("spyre");
+  PlacedArrays placed;
+  placed.f16 = units.f16;
+  error = placeArrays(binding, inputs, units.addressesInBytes, device.getMemoryInBytes(),
+                      options.lxInBytes ? options.lxInBytes : device.getLXInBytes(), placed);
+  if (!error.empty())
+    return where + error;
+  std::vector<RunArgument> arguments;
+  for (const auto &argument : binding.arguments) {
+    auto *name = std::get_if<std::string>(&argument);
+    if (!name) {
+      // A whole number may stand for a float.
+      bool isFloat = arguments.size() < kernel.getNumArguments() &&
+                     isFloatArgument(kernel.getArgumentTypes()[arguments.size()]);
+      if (auto *number = std::get_if<int64_t>(&argument); number && !isFloat)
+        arguments.emplace_back(*number);
+      else
+        arguments.emplace_back(number ? static_cast<double>(*number) : std::get<double>(argument));
+      continue;
+    }
+    int64_t address = placed.byteOf.at(*name), unit = 1;
+    for (const KernelArray &array : binding.arrays)
+      if (array.name == *name && !units.addressesInBytes)
+        unit = getMemoryElement(array.type, units.f16)->getBytes();
+    arguments.emplace_back(address / unit);
+  }
+  error = run(kernel, placed.memory, arguments, options, stats, &placed.lx);
+  if (!error.empty())
+    return error;
+  error = fetchArrays(binding, placed, options.isChecked, outputs);
+  return error.empty() ? "" : where + error;
 }

@@ -12,6 +12,8 @@
 
 #include "Reader.h"
 
+#include "spyre/Dialect/KTIR/IR/SpyreopDialect.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -110,6 +112,17 @@ const DenseMap<TypeID, LaneOp> &getTable() {
       ROW(math::CtPopOp, CountOnes),
       ROW(math::CountLeadingZerosOp, CountLeadingZeros),
       ROW(math::CountTrailingZerosOp, CountTrailingZeros),
+      ROW(spyreop::ExpOp, ExpF),
+      ROW(spyreop::SqrtOp, SqrtF),
+      ROW(spyreop::RsqrtOp, RsqrtF),
+      ROW(spyreop::ReciprocalOp, ReciprocalF),
+      ROW(spyreop::SigmoidOp, SigmoidF),
+      ROW(spyreop::SiluOp, SiluF),
+      ROW(spyreop::GeluOp, GeluF),
+      ROW(spyreop::RealDivOp, DivF),
+      ROW(spyreop::AddI32Op, AddI),
+      ROW(spyreop::MulI32Op, MulI),
+      ROW(spyreop::AddI64Op, AddI),
 #undef ROW
   };
   return table;
@@ -120,7 +133,8 @@ bool LaneReader::knows(Operation *op) {
   return getTable().contains(op->getName().getTypeID()) ||
          isa<arith::CmpFOp, arith::CmpIOp, arith::SelectOp, arith::BitcastOp, arith::ExtFOp,
              arith::AddUIExtendedOp, arith::MulSIExtendedOp, arith::MulUIExtendedOp, math::SincosOp,
-             math::ClampFOp>(op);
+             math::ClampFOp, spyreop::SoftplusOp, spyreop::CompareOp, spyreop::SelectOp,
+             spyreop::Idx32ToAddrOp>(op);
 }
 
 uint16_t LaneReader::define(Value value) {
@@ -210,6 +224,8 @@ bool LaneReader::readBody(Block &block) {
 bool LaneReader::read(Operation *op) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return readConstant(op, constant, constant.getValue());
+  if (auto constant = dyn_cast<spyreop::ConstantOp>(op))
+    return readConstant(op, constant.getResult(), constant.getValue());
   if (auto index = dyn_cast<linalg::IndexOp>(op)) {
     addCoordinate(index, index.getDim());
     return true;
@@ -293,6 +309,60 @@ bool LaneReader::read(Operation *op) {
   if (isa<math::SincosOp>(op)) {
     append(LaneOp::SinF, op->getResult(0));
     append(LaneOp::CosF, op->getResult(1));
+    return true;
+  }
+  auto appendHidden = [&](LaneOp code, Element type) {
+    step.op = code;
+    step.type = type;
+    step.result = program.numRegisters++;
+    program.steps.push_back(step);
+    return step.result;
+  };
+  auto addConstant = [&](Element type, float f) {
+    program.constants.push_back({program.numRegisters, type, f, 0});
+    return program.numRegisters++;
+  };
+  if (auto softplus = dyn_cast<spyreop::SoftplusOp>(op)) {
+    step.parameters[0] = softplus.getBeta().convertToFloat();
+    step.parameters[1] = softplus.getThreshold().convertToFloat();
+    append(LaneOp::SoftplusF, op->getResult(0));
+    return true;
+  }
+  if (auto compare = dyn_cast<spyreop::CompareOp>(op)) {
+    // Bools are the numbers 1 and 0 there.
+    static constexpr arith::CmpFPredicate kPredicates[] = {
+        arith::CmpFPredicate::OEQ, arith::CmpFPredicate::UNE, arith::CmpFPredicate::OGT,
+        arith::CmpFPredicate::OGE, arith::CmpFPredicate::OLT, arith::CmpFPredicate::OLE};
+    Element type = step.type;
+    step.number = static_cast<int64_t>(kPredicates[static_cast<unsigned>(compare.getPredicate())]);
+    uint16_t truth = appendHidden(LaneOp::CmpF, kBool);
+    step.a = step.b = step.c = truth;
+    step.from = kBool;
+    step.type = type;
+    append(LaneOp::UIToF, op->getResult(0));
+    return true;
+  }
+  if (isa<spyreop::SelectOp>(op)) {
+    Element type = step.type;
+    uint16_t ifTrue = step.b, ifFalse = step.c;
+    step.number = static_cast<int64_t>(arith::CmpFPredicate::UNE);
+    step.b = step.c = addConstant(kF32, 0);
+    uint16_t truth = appendHidden(LaneOp::CmpF, kBool);
+    step.a = truth;
+    step.b = ifTrue;
+    step.c = ifFalse;
+    step.type = type;
+    append(LaneOp::SelectF, op->getResult(0));
+    return true;
+  }
+  if (isa<spyreop::Idx32ToAddrOp>(op)) {
+    // base + index * stride
+    uint16_t base = step.b, product;
+    step.b = step.c;
+    product = appendHidden(LaneOp::MulI, step.type);
+    step.a = product;
+    step.b = step.c = base;
+    append(LaneOp::AddI, op->getResult(0));
     return true;
   }
   if (isa<math::ClampFOp>(op)) {

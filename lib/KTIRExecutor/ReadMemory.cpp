@@ -150,6 +150,29 @@ bool Reader::readMemory(Operation &op) {
     readAccess(op);
     return true;
   }
+  if (isa<ktdp::ConstructIndirectAccessTileOp>(op)) {
+    readIndirectAccess(op);
+    return true;
+  }
+  if (auto view = dyn_cast<ktdp::ConstructDistributedMemoryViewOp>(op)) {
+    Instruction &instruction = emitAll(Opcode::DistributedView, &op);
+    auto type = mlir::cast<MemRefType>(view.getResult().getType());
+    if (auto element = getElement(&op, type))
+      instruction.element = *element;
+    instruction.shape = Shape(type.getShape());
+    return true;
+  }
+  if (auto extract = dyn_cast<ktdp::RuntimeArgExtractOp>(op)) {
+    ktdp::RuntimeArgType type = extract.getArgument().getType();
+    std::optional<int64_t> number = extract.getKind() == ktdp::ExtractKind::Granularity
+                                        ? type.getGranularity()
+                                        : type.getUpperbound();
+    if (extract.getKind() == ktdp::ExtractKind::Value)
+      emitAll(Opcode::Move, &op);
+    else
+      emitMove(&op, emitNumber(&op, number.value_or(0)), slotOf(extract.getResult()));
+    return true;
+  }
   if (auto load = dyn_cast<ktdp::LoadOp>(op)) {
     Instruction &instruction = emitAll(Opcode::Load, &op);
     if (auto element = getElement(&op, load.getResult().getType()))
@@ -188,7 +211,7 @@ void Reader::readMemoryView(Operation &op) {
   Instruction &instruction = emitAll(Opcode::MemoryView, &op);
   instruction.element = *element;
   instruction.shapes = {Shape(view.getStaticSizes()), Shape(view.getStaticStrides())};
-  instruction.set = readSet(view.getCoordinateSet());
+  instruction.set = readSet(view.getOwnedSet());
   ktdp::MemorySpaceAttr space = view.getMemorySpace();
   int64_t owner = kGlobalSpace;
   if (space.getKind() == ktdp::MemorySpaceKind::CtLocal) {
@@ -207,4 +230,19 @@ void Reader::readAccess(Operation &op) {
   instruction.shape = Shape(access.getResult().getType().getShape());
   instruction.numbers = {static_cast<int64_t>(access.getIndices().size())};
   instruction.flags = {isa<RankedTensorType>(access.getBase().getType())};
+}
+
+void Reader::readIndirectAccess(Operation &op) {
+  auto access = mlir::cast<ktdp::ConstructIndirectAccessTileOp>(op);
+  Instruction &instruction = emitAll(Opcode::IndirectTile, &op);
+  for (unsigned d = 0, e = access.getPerDimSubscriptKinds().size(); d < e; ++d) {
+    instruction.maps.push_back(readMap(access.getSubscript(d)));
+    instruction.flags.push_back(access.isIndirect(d));
+  }
+  instruction.maps.push_back(readMap(access.getVariablesSpaceOrder()));
+  instruction.set = readSet(access.getVariablesSpaceSet());
+  instruction.shape = Shape(access.getResult().getType().getShape());
+  instruction.numbers = {static_cast<int64_t>(access.getIndexViews().size()),
+                         static_cast<int64_t>(access.getCaptured().size()),
+                         isa<RankedTensorType>(access.getBase().getType())};
 }

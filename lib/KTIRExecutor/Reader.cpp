@@ -134,7 +134,7 @@ void Reader::read(Block &block) {
 }
 
 void Reader::read(Operation &op) {
-  if (!readControl(op) && !readTensor(op) && !readMemory(op))
+  if (!readControl(op) && !readTensor(op) && !readMemory(op) && !readInterTile(op))
     context.refuse(&op, "is not supported");
 }
 

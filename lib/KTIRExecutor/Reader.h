@@ -21,6 +21,7 @@
 #include "mlir/IR/IntegerSet.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <functional>
 #include <string>
@@ -131,6 +132,12 @@ private:
   bool readMemory(mlir::Operation &op);
   void readMemoryView(mlir::Operation &op);
   void readAccess(mlir::Operation &op);
+  void readIndirectAccess(mlir::Operation &op);
+
+  // ReadInterTile.cpp
+  bool readInterTile(mlir::Operation &op);
+  void readProduce(mlir::Operation &op);
+  void readDelivery(mlir::Operation &op);
 
   ReaderContext &context;
   Program &program;

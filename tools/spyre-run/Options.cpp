@@ -22,15 +22,17 @@ const char *const spyre::tools::kHelpText =
 
 usage: spyre-run IN.mlir|DIR [options]
 
-  IN.mlir is compiled first; DIR is a program directory that spyre-compile wrote,
-  or a bundle directory from anywhere.
+  IN.mlir is compiled first, unless it is a kernel (KTIR), which runs as it stands;
+  DIR is a program directory that spyre-compile wrote, or a bundle directory from
+  anywhere.
 
   -O0 ... -O3, --cores N, --target, --superdsc-form, --weights LIST, --host=none|table,
   --precision=default|strict|fast,
   --plan FILE, --save-plan FILE, --save-addresses, --plan-seconds S, --plan-kind KIND, --plan-seed N, --rates FILE,
   --dump-stages DIR, --report FILE.html   as spyre-compile has them, for IN.mlir
 
-  --bind FILE.json     what each argument is, for a bundle without launch_spec.json
+  --bind FILE.json     what each argument is, for a bundle without launch_spec.json or
+                       a kernel K.mlir without K.json beside it
   -i SHAPE@TYPE        the next argument is an input with the default layout
   -o SHAPE@TYPE        the next argument is an output with the default layout
                        (types: fp16 bf16 fp32 int32 int64 bool, or PyTorch's names)
@@ -54,6 +56,10 @@ usage: spyre-run IN.mlir|DIR [options]
   --trace=FILE.json    what each core does when, on the modelled clock, for Perfetto
                        (ui.perfetto.dev) or Chrome's trace viewer
   --progress           one line a step on standard error
+  --f16 dl16|ieee      kernels: the format of f16 (default: the module's spyre.f16, or ieee)
+  --round each|store   kernels: round every result, or what is stored (default: each)
+  --oob error|zero     kernels: what places outside of a view are (default: error)
+  --reversed           kernels: compute tiles take their turns in descending order
   --help               this text
 
 examples:
@@ -98,6 +104,7 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
     bool *truth = argument == "--check"            ? &options.check
                   : argument == "--cost-only"      ? &options.costOnly
                   : argument == "--progress"       ? &options.progress
+                  : argument == "--reversed"       ? &options.reversed
                   : argument == "--pretty"         ? &options.compile.pretty
                   : argument == "--report-seconds" ? &options.compile.reportSeconds
                   : argument == "--save-addresses" ? &options.compile.saveAddresses
@@ -140,6 +147,9 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
                         : flag == "--plan"          ? &options.compile.plan
                         : flag == "--save-plan"     ? &options.compile.savePlan
                         : flag == "--rates"         ? &options.compile.ratesFile
+                        : flag == "--f16"           ? &options.f16
+                        : flag == "--round"         ? &options.round
+                        : flag == "--oob"           ? &options.outOfBounds
                                                     : nullptr;
     bool known = text || flag == "-i" || flag == "-o" || flag == "--rtol" || flag == "--atol" ||
                  flag == "--threads" || flag == "--seed" || flag == "--cores" ||
@@ -180,6 +190,14 @@ std::variant<RunOptions, UsageError, HelpRequest> spyre::tools::parseOptions(int
     else
       options.seed = whole(flag, value, UINT64_MAX);
   }
+  auto choose = [&](const char *flag, const std::string &text, const char *a, const char *b) {
+    if (problem.empty() && text != a && text != b)
+      problem = std::string(flag) + ": '" + text + "' is neither " + a + " nor " + b;
+  };
+  if (!options.f16.empty())
+    choose("--f16", options.f16, "dl16", "ieee");
+  choose("--round", options.round, "each", "store");
+  choose("--oob", options.outOfBounds, "error", "zero");
   if (!problem.empty())
     return UsageError{problem};
   if (options.input.empty())

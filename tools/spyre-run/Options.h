@@ -34,6 +34,10 @@ struct RunOptions {
   bool check = false, costOnly = false, progress = false;
   unsigned threads = 0;
   uint64_t seed = 0;
+  /// Of kernels: what f16 is (empty: as the module says), when results are rounded, what
+  /// happens out of bounds, and whether compute tiles run in descending order.
+  std::string f16, round = "each", outOfBounds = "error";
+  bool reversed = false;
   compiler::CompileFlagValues compile; ///< for .mlir inputs
 };
 

@@ -7,11 +7,13 @@
 //
 // Load, copy in, launch, copy out, compare. A bundle directory of ours brings its
 // plan and launch spec; for a foreign one the Loader makes the plan from
-// bundle.mlir and --bind (or -i and -o) says what the arguments are.
+// bundle.mlir and --bind (or -i and -o) says what the arguments are. A kernel (KTIR) is
+// run as it stands.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Arrays.h"
+#include "Kernels.h"
 #include "Options.h"
 #include "ShortArguments.h"
 
@@ -287,6 +289,43 @@ std::string statsJson(runtime::Runtime &runtime, const Executable &executable,
   return stats.dump(2) + "\n";
 }
 
+/// Runs a kernel, writes and compares its results.
+int runKernel(const RunOptions &options) {
+  npz::Archive given, expected;
+  for (auto [file, archive] : {std::pair(&options.inputs, &given), {&options.expect, &expected}}) {
+    if (file->empty())
+      continue;
+    auto read = npz::readNpz(*file);
+    if (auto *error = std::get_if<npz::Error>(&read))
+      return fail(error->message);
+    *archive = std::move(std::get<npz::Archive>(read));
+  }
+  for (auto [flag, isGiven] : {std::pair("--cost-only", options.costOnly),
+                               {"--trace", !options.trace.empty()},
+                               {"--sizes", !options.sizes.empty()}})
+    if (isGiven)
+      return fail(options.input + ": " + flag + " is not for kernels");
+  auto result = runKernelFile(options, given);
+  if (auto *error = std::get_if<Error>(&result))
+    return fail(error->message);
+  const auto &kernel = std::get<KernelOutcome>(result);
+  if (!options.outputs.empty()) {
+    npz::Archive archive;
+    for (const auto &[name, tensor] : kernel.outputs)
+      archive.emplace_back(name, toNumpy(tensor));
+    if (auto error = npz::writeNpz(options.outputs, archive))
+      return fail(error->message);
+  }
+  Outcome outcome;
+  bool good = options.expect.empty() || compareAll(kernel.outputs, expected, options, outcome);
+  if (!options.stats.empty()) {
+    std::string text = toJson(kernel);
+    if (auto message = writeFileAtomically(options.stats, [&](std::ostream &os) { os << text; }))
+      return fail(*message);
+  }
+  return good ? 0 : 1;
+}
+
 bool isDirectory(const std::string &path) {
   std::error_code code;
   return std::filesystem::is_directory(path, code);
@@ -310,6 +349,8 @@ std::optional<std::string> replaceRatesOf(Executable &executable, Device &device
 }
 
 int run(const RunOptions &options) {
+  if (looksLikeKernel(options.input))
+    return runKernel(options);
   auto device = Device::resolve(options.device);
   if (auto *message = std::get_if<std::string>(&device))
     return fail(*message);

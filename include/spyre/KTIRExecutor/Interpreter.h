@@ -13,9 +13,11 @@
 #ifndef SPYRE_KTIREXECUTOR_INTERPRETER_H
 #define SPYRE_KTIREXECUTOR_INTERPRETER_H
 
+#include "spyre/KTIRExecutor/Machine/Binding.h"
 #include "spyre/KTIRExecutor/Machine/Machine.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
 
 #include <optional>
 #include <variant>
@@ -33,10 +35,25 @@ using RunArgument = std::variant<int64_t, double>;
 
 /// Runs all compute tiles of \p kernel on \p memory. `options.lxInBytes` of 0 takes the LX of
 /// the default device. Results lie in \p memory. An empty string: it worked; else what is
-/// wrong, as "file:line:column: operation: message".
+/// wrong, as "file:line:column: operation: message". \p lx: what the LX of some tiles holds.
 std::string run(mlir::func::FuncOp kernel, Memory &memory,
                 const std::vector<RunArgument> &arguments, const RunOptions &options = {},
-                MachineStats *stats = nullptr);
+                MachineStats *stats = nullptr, std::map<int64_t, Memory> *lx = nullptr);
+
+/// What \p module says of its addresses and its f16; \p error where it is neither.
+struct KernelUnits {
+  bool addressesInBytes = false;
+  ElementKind f16 = ElementKind::IEEE16;
+};
+KernelUnits getUnits(mlir::ModuleOp module, const RunOptions &options, std::string &error);
+
+/// Runs the kernel of \p module that \p binding names (or the only one) on arrays: places
+/// them, runs, and fetches the results.
+std::string runBound(mlir::ModuleOp module, const KernelBinding &binding, const ArrayBytes &inputs,
+                     const RunOptions &options, ArrayBytes &outputs, MachineStats *stats = nullptr);
+
+/// The kernels of \p module: functions with an operation of KTIR in them.
+std::vector<mlir::func::FuncOp> getKernels(mlir::ModuleOp module);
 
 /// Translates \p kernel without running it; \p error says what cannot run.
 std::shared_ptr<const Program> readKernel(mlir::func::FuncOp kernel, const RunOptions &options,

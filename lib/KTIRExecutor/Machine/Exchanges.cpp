@@ -154,17 +154,14 @@ Flow Executor::receive() {
     run.board.entries.erase({future.exchange, future.occurrence});
 
   std::vector<std::shared_ptr<Object>> folded;
-  bool isFold = exchange.combine == Combine::Fold || exchange.combine == Combine::ReduceScatter;
-  if (isFold) {
+  if (exchange.isFold) {
     if (!fold(partials, folded))
       return Flow::Failed;
     partials = {folded};
   }
   if (partials.empty())
     return fail("the tile has no producer to take from");
-  bool isScatter = exchange.combine == Combine::Scatter || exchange.combine == Combine::AllToAll ||
-                   exchange.combine == Combine::ReduceScatter;
-  bool isGather = exchange.combine == Combine::Gather || exchange.combine == Combine::AllToAll;
+  bool isScatter = !exchange.scatterDims.empty(), isGather = !exchange.gatherDims.empty();
   int64_t numPieces = exchange.consumers[group].size(), numParts = partials.size();
   for (size_t r = 0; r < numRoles; ++r) {
     const Tensor &first = static_cast<Tensor &>(*partials[0][r]);
@@ -233,6 +230,8 @@ bool Executor::fold(const std::vector<std::vector<std::shared_ptr<Object>>> &par
     std::vector<Datum> arguments = sums, next;
     for (const auto &value : partial)
       arguments.push_back(Datum::of(value));
+    for (size_t i = 1 + sums.size(); i < in.operands.size(); ++i)
+      arguments.push_back(slot(i));
     if (!runCombiner(run, tile, *in.combiner, arguments, next))
       return false;
     sums = std::move(next);

@@ -61,6 +61,7 @@ struct TileState {
   Shape coordinates;
   size_t pc = 0;
   bool isFinished = false;
+  bool keepsLX = false; ///< for the caller
   std::vector<Datum> slots;
   Memory lx;
   Account account;

@@ -11,6 +11,8 @@
 
 #include "Execution.h"
 
+#include <algorithm>
+
 using namespace spyre::ktir;
 
 std::shared_ptr<Tensor> Executor::take(size_t operand) {
@@ -125,7 +127,8 @@ Flow Executor::execute() {
   if (flow != Flow::Next)
     return flow;
   for (size_t i = 0; i < in.dies.size(); ++i)
-    if (in.dies[i])
+    if (in.dies[i] &&
+        std::find(in.results.begin(), in.results.end(), in.operands[i]) == in.results.end())
       slot(i).object.reset();
   tile.pc = next;
   return Flow::Next;

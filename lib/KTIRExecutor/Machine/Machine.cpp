@@ -79,7 +79,8 @@ std::string runInTurn(Execution &execution, bool isReversed) {
       hasMoved |= tile->isFinished || tile->pc != pc || tile->stats.instructions > before + 1;
       if (tile->isFinished && !execution.program.communicates) {
         tile->slots.clear();
-        tile->lx = Memory();
+        if (!tile->keepsLX)
+          tile->lx = Memory();
       }
     }
     if (isDone)
@@ -118,7 +119,8 @@ std::string runInThreads(Execution &execution, unsigned threads) {
       if (runTile(execution, tile) == Flow::Failed)
         hasFailed = true;
       tile.slots.clear();
-      tile.lx = Memory();
+      if (!tile.keepsLX)
+        tile.lx = Memory();
     }
   };
   std::vector<std::thread> pool;
@@ -136,8 +138,12 @@ std::string runInThreads(Execution &execution, unsigned threads) {
 
 std::string spyre::ktir::runProgram(const Program &program, Memory &memory,
                                     const std::vector<Datum> &arguments,
-                                    const MachineOptions &options, MachineStats *stats) {
+                                    const MachineOptions &options, MachineStats *stats,
+                                    std::map<int64_t, Memory> *lx) {
   int64_t numTiles = program.getNumTiles();
+  if (lx && !lx->empty() && (lx->begin()->first < 0 || lx->rbegin()->first >= numTiles))
+    return program.where + ": " + program.name + ": there is no compute tile " +
+           std::to_string(lx->rbegin()->first) + ", whose LX is given";
   Execution execution{program, memory, options, {}, {}, false, {}, {}};
   execution.detectsRaces = options.isChecked && numTiles > 1;
   execution.tiles.resize(numTiles);
@@ -153,6 +159,10 @@ std::string spyre::ktir::runProgram(const Program &program, Memory &memory,
     tile.slots.resize(program.numSlots);
     for (size_t a = 0; a < arguments.size(); ++a)
       tile.slots[program.arguments[a]] = arguments[a];
+    if (lx && lx->count(i)) {
+      tile.lx = std::move((*lx)[i]);
+      tile.keepsLX = true;
+    }
     tile.clocks.assign(numTiles, 0);
     tile.occurrences.assign(program.numExchanges, 0);
   }
@@ -161,11 +171,14 @@ std::string spyre::ktir::runProgram(const Program &program, Memory &memory,
   bool isParallel = threads > 1 && !program.communicates && !options.isChecked;
   std::string error =
       isParallel ? runInThreads(execution, threads) : runInTurn(execution, options.isReversed);
+  for (TileState &tile : execution.tiles)
+    if (tile.keepsLX)
+      (*lx)[tile.number] = std::move(tile.lx);
   for (const TileState &tile : execution.tiles) {
-    int64_t lx = tile.lxTopInBytes + tile.account.peak;
-    if (error.empty() && options.isChecked && lx > options.lxInBytes)
+    int64_t usedLX = tile.lxTopInBytes + tile.account.peak;
+    if (error.empty() && options.isChecked && usedLX > options.lxInBytes)
       error = program.where + ": " + program.name + ": compute tile " +
-              std::to_string(tile.number) + " needs " + std::to_string(lx) +
+              std::to_string(tile.number) + " needs " + std::to_string(usedLX) +
               " bytes of LX for its views and values, and has " + std::to_string(options.lxInBytes);
     if (!stats)
       continue;
@@ -175,7 +188,7 @@ std::string spyre::ktir::runProgram(const Program &program, Memory &memory,
     stats->readInSticks += tile.stats.readInSticks;
     stats->writtenInSticks += tile.stats.writtenInSticks;
     stats->exchangedInBytes += tile.stats.exchangedInBytes;
-    stats->peakLXInBytes = std::max(stats->peakLXInBytes, lx);
+    stats->peakLXInBytes = std::max(stats->peakLXInBytes, usedLX);
   }
   return error;
 }

@@ -234,11 +234,11 @@ Flow Executor::directTile() {
   return Flow::Next;
 }
 
-/// numbers: of index views, of captured values. maps: one a base dim, then the order.
-/// flags: which dims are looked up.
+/// numbers: of index views, of captured values; whether the base is a tensor. maps: one a base dim,
+/// then the order. flags: which dims are looked up.
 Flow Executor::indirectTile() {
   auto access = std::make_shared<AccessTile>();
-  access->view = getBase(slot(0), false);
+  access->view = getBase(slot(0), in.numbers[2]);
   const View &view = static_cast<const View &>(*access->view);
   size_t numViews = in.numbers[0], numCaptured = in.numbers[1], rank = in.flags.size();
   Shape inputs;

@@ -17,6 +17,7 @@
 #include "spyre/KTIRExecutor/Machine/Memory.h"
 #include "spyre/KTIRExecutor/Machine/Value.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -50,8 +51,10 @@ struct MachineStats {
 
 /// Runs \p program on \p memory. An empty string: it worked; else what is wrong, with the place
 /// in the kernel's text, the operation and the tile.
+/// \p lx: what the LX of some tiles holds, before and after.
 std::string runProgram(const Program &program, Memory &memory, const std::vector<Datum> &arguments,
-                       const MachineOptions &options, MachineStats *stats = nullptr);
+                       const MachineOptions &options, MachineStats *stats = nullptr,
+                       std::map<int64_t, Memory> *lx = nullptr);
 
 } // namespace spyre::ktir
 

@@ -59,22 +59,20 @@ enum class Opcode : uint8_t {
   // Between tiles.
   ProduceTest, ///< results: group, future; to target where the tile produces nothing
   Produce,     ///< operands: future, partials
-  Receive,     ///< operands: future, identities
+  Receive,     ///< operands: future, identities, what the combiner takes from outside
 };
 
-/// How partials of producers become a consumer's value.
-enum class Combine : uint8_t { One, Fold, Gather, Scatter, AllToAll, ReduceScatter };
-
-/// One role of an inter-tile operation.
+/// Who produces, who consumes, and what becomes of the partials.
 struct Exchange {
-  Combine combine = Combine::One;
   /// The number that each group has in the kernel.
   std::vector<int64_t> groups;
   /// Tiles of each group, ascending.
   std::vector<std::vector<int64_t>> producers, consumers;
   /// Producers that consumer k of group g takes from; empty: all of the group.
   std::vector<std::vector<std::vector<int64_t>>> dependencies;
-  std::vector<int64_t> gatherDims, scatterDims;
+  /// Folded first; then a share of each along the one dims, side by side along the others.
+  bool isFold = false;
+  std::vector<int64_t> scatterDims, gatherDims;
 };
 
 struct Program;
