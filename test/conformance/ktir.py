@@ -17,9 +17,9 @@ import sys
 
 import numpy as np
 from lib.harness import Case, UsageError
+from lib.ktirkernels import KERNELS, draw_inputs
 
 from lib import harness
-from lib.ktirkernels import KERNELS, draw_inputs
 
 # The last place of each float type, for numbers of size one.
 UNITS = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23}
