@@ -46,13 +46,15 @@ std::string spyre::ktir::describe(Location loc) {
   return text.empty() ? "unknown location" : text;
 }
 
-void ReaderContext::refuse(Operation *op, const Twine &message) {
+void ReaderContext::reject(Operation *op, const Twine &message) {
   if (!errors.empty())
     errors += '\n';
   errors += describe(op->getLoc()) + ": " + (op->getName().getStringRef() + ": " + message).str();
 }
 
 std::optional<Element> ReaderContext::getElement(Type type) const {
+  if (isa<VectorType>(type))
+    return std::nullopt;
   if (auto shaped = dyn_cast<ShapedType>(type))
     type = shaped.getElementType();
   if (auto argument = dyn_cast<ktdp::RuntimeArgType>(type))

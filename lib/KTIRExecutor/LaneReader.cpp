@@ -134,7 +134,7 @@ bool LaneReader::knows(Operation *op) {
          isa<arith::CmpFOp, arith::CmpIOp, arith::SelectOp, arith::BitcastOp, arith::ExtFOp,
              arith::AddUIExtendedOp, arith::MulSIExtendedOp, arith::MulUIExtendedOp, math::SincosOp,
              math::ClampFOp, spyreop::SoftplusOp, spyreop::CompareOp, spyreop::SelectOp,
-             spyreop::Idx32ToAddrOp>(op);
+             spyreop::LayerNormScaleOp, spyreop::LayerNormNormOp, spyreop::Idx32ToAddrOp>(op);
 }
 
 uint16_t LaneReader::define(Value value) {
@@ -146,7 +146,7 @@ uint16_t LaneReader::define(Value value) {
 bool LaneReader::addArgument(Operation *op, Value value) {
   std::optional<Element> element = context.getElement(value.getType());
   if (!element) {
-    context.refuse(op, "numbers of type " + llvm::Twine(toText(value.getType())) +
+    context.reject(op, "numbers of type " + llvm::Twine(toText(value.getType())) +
                            " are not supported");
     return false;
   }
@@ -162,7 +162,7 @@ void LaneReader::addCoordinate(Value value, unsigned dim) {
 bool LaneReader::readConstant(Operation *op, Value value, Attribute attribute) {
   std::optional<Element> element = context.getElement(value.getType());
   if (!element) {
-    context.refuse(op, "numbers of type " + llvm::Twine(toText(value.getType())) +
+    context.reject(op, "numbers of type " + llvm::Twine(toText(value.getType())) +
                            " are not supported");
     return false;
   }
@@ -173,7 +173,7 @@ bool LaneReader::readConstant(Operation *op, Value value, Attribute attribute) {
   } else if (auto number = dyn_cast<IntegerAttr>(attribute)) {
     constant.i = wrapTo(*element, number.getValue().getSExtValue());
   } else {
-    context.refuse(op, "a constant that is no number in scalar code");
+    context.reject(op, "a constant that is no number in scalar code");
     return false;
   }
   constant.reg = define(value);
@@ -191,7 +191,7 @@ std::optional<uint16_t> LaneReader::getRegister(Operation *op, Value value) {
   }
   std::optional<Element> element = context.getElement(value.getType());
   if (!element || isa<ShapedType>(value.getType())) {
-    context.refuse(op, "a value of type " + llvm::Twine(toText(value.getType())) +
+    context.reject(op, "a value of type " + llvm::Twine(toText(value.getType())) +
                            " is not supported here");
     return std::nullopt;
   }
@@ -232,7 +232,7 @@ bool LaneReader::read(Operation *op) {
   }
   bool isExtract = isa<tensor::ExtractOp>(op);
   if (!isExtract && !knows(op)) {
-    context.refuse(op, "is not supported in scalar code");
+    context.reject(op, "is not supported in scalar code");
     return false;
   }
   LaneStep step{};
@@ -245,7 +245,7 @@ bool LaneReader::read(Operation *op) {
   }
   for (Type type : op->getResultTypes())
     if (!context.getElement(type)) {
-      context.refuse(op, "numbers of type " + llvm::Twine(toText(type)) + " are not supported");
+      context.reject(op, "numbers of type " + llvm::Twine(toText(type)) + " are not supported");
       return false;
     }
   step.a = operands.empty() ? 0 : operands[0];
@@ -353,6 +353,37 @@ bool LaneReader::read(Operation *op) {
     step.c = ifFalse;
     step.type = type;
     append(LaneOp::SelectF, op->getResult(0));
+    return true;
+  }
+  if (isa<spyreop::LayerNormScaleOp>(op)) {
+    // 1 / sqrt(max(squares - mean^2, 0)); the epsilon of a norm is added before.
+    Element type = step.type;
+    uint16_t mean = step.a, squares = step.b;
+    step.b = mean;
+    uint16_t square = appendHidden(LaneOp::MulF, kF32);
+    step.a = squares;
+    step.b = square;
+    uint16_t variance = appendHidden(LaneOp::SubF, kF32);
+    step.a = variance;
+    step.b = addConstant(kF32, 0);
+    step.a = appendHidden(LaneOp::MaxF, kF32);
+    step.b = step.a;
+    step.type = type;
+    append(LaneOp::RsqrtF, op->getResult(0));
+    return true;
+  }
+  if (isa<spyreop::LayerNormNormOp>(op)) {
+    // (x - mean) * scale * weight + bias
+    Element type = step.type;
+    step.c = step.a;
+    step.a = appendHidden(LaneOp::SubF, kF32);
+    for (unsigned factor : {2, 3}) {
+      step.b = operands[factor];
+      step.a = appendHidden(LaneOp::MulF, kF32);
+    }
+    step.b = operands[4];
+    step.type = type;
+    append(LaneOp::AddF, op->getResult(0));
     return true;
   }
   if (isa<spyreop::Idx32ToAddrOp>(op)) {

@@ -45,7 +45,7 @@ void Reader::readProduce(Operation &op) {
   std::optional<SmallVector<int64_t>> groups =
       ktdp::getGroups(produce.getFuture().getType().getGroups().getValue());
   if (!groups)
-    return context.refuse(&op, "the groups are not bounded, or too many");
+    return context.reject(&op, "the groups are not bounded, or too many");
   Exchange exchange;
   exchange.groups.assign(groups->begin(), groups->end());
   exchange.producers =
@@ -54,7 +54,7 @@ void Reader::readProduce(Operation &op) {
   for (const auto &tiles : exchange.producers)
     for (int64_t tile : tiles)
       if (!seen.insert(tile).second)
-        return context.refuse(&op, "compute tile " + Twine(tile) + " produces in two groups");
+        return context.reject(&op, "compute tile " + Twine(tile) + " produces in two groups");
   Block &body = produce.getBody().front();
   int32_t future = slotOf(produce.getFuture());
   size_t test = program.instructions.size();
@@ -74,9 +74,9 @@ void Reader::readDelivery(Operation &op) {
   auto delivery = cast<ktdp::DeliveryOpInterface>(op);
   ktdp::InterTileProduceOp produce = ktdp::getProducer(delivery);
   if (!produce)
-    return context.refuse(&op, "takes a future that no operation of this kernel produces");
+    return context.reject(&op, "takes a future that no operation of this kernel produces");
   if (produce->getBlock() != op.getBlock())
-    return context.refuse(&op, "stands in another block than what produces for it");
+    return context.reject(&op, "stands in another block than what produces for it");
   int64_t numTiles = program.getNumTiles();
   std::optional<SmallVector<int64_t>> groups =
       ktdp::getGroups(produce.getFuture().getType().getGroups().getValue());
@@ -90,7 +90,7 @@ void Reader::readDelivery(Operation &op) {
   for (const auto &tiles : exchange.consumers)
     for (int64_t tile : tiles)
       if (!seen.insert(tile).second)
-        return context.refuse(&op, "compute tile " + Twine(tile) + " consumes in two groups");
+        return context.reject(&op, "compute tile " + Twine(tile) + " consumes in two groups");
   if (std::optional<IntegerSet> dependency = delivery.getDependency())
     for (auto [g, group] : llvm::enumerate(*groups)) {
       auto &ofGroup = exchange.dependencies.emplace_back();
@@ -98,7 +98,7 @@ void Reader::readDelivery(Operation &op) {
         SmallVector<int64_t> sources = ktdp::getTiles(*dependency, {consumer, group}, numTiles);
         for (int64_t source : sources)
           if (!llvm::is_contained(exchange.producers[g], source))
-            return context.refuse(&op, "compute tile " + Twine(consumer) + " depends on tile " +
+            return context.reject(&op, "compute tile " + Twine(consumer) + " depends on tile " +
                                            Twine(source) + ", which does not produce in group " +
                                            Twine(group));
         ofGroup.emplace_back(sources.begin(), sources.end());
@@ -115,7 +115,7 @@ void Reader::readDelivery(Operation &op) {
         size_t count = exchange.dependencies.empty() ? exchange.producers[g].size()
                                                      : exchange.dependencies[g][k].size();
         if (count != 1)
-          return context.refuse(&op, "compute tile " + Twine(exchange.consumers[g][k]) + " has " +
+          return context.reject(&op, "compute tile " + Twine(exchange.consumers[g][k]) + " has " +
                                          Twine(count) + " producers; it takes from one");
       }
   std::shared_ptr<const Program> combiner;
@@ -144,7 +144,7 @@ void Reader::readDelivery(Operation &op) {
       folded->results.push_back(inner.slotOf(value));
     inner.emit(Opcode::Return, &op);
     if (folded->communicates)
-      context.refuse(&op, "the combiner sends or receives");
+      context.reject(&op, "the combiner sends or receives");
     Instruction &instruction = emit(Opcode::Receive, &op);
     instruction.operands = {slotOf(delivery.getFuture())};
     for (Value identity : delivery.getIdentities())

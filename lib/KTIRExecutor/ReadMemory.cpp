@@ -139,7 +139,7 @@ bool Reader::readMemory(Operation &op) {
   if (auto id = dyn_cast<ktdp::GetComputeTileIdOp>(op)) {
     emitAll(Opcode::TileId, &op).flags = {op.getNumResults() == 1 && program.grid.size() > 1};
     if (op.getNumResults() > program.grid.size())
-      context.refuse(&op, "has more results than the grid has dims");
+      context.reject(&op, "has more results than the grid has dims");
     return true;
   }
   if (isa<ktdp::ConstructMemoryViewOp>(op)) {
@@ -195,7 +195,7 @@ bool Reader::readMemory(Operation &op) {
   if (auto cast = dyn_cast<memref::CastOp>(op)) {
     auto type = dyn_cast<MemRefType>(op.getResult(0).getType());
     if (!type || !isa<MemRefType>(op.getOperand(0).getType()))
-      context.refuse(&op, "views without a rank are not supported");
+      context.reject(&op, "views without a rank are not supported");
     else
       emitAll(Opcode::CastView, &op).shape = Shape(type.getShape());
     return true;

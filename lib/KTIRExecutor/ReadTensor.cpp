@@ -32,6 +32,12 @@ bool Reader::readTensor(Operation &op) {
     readGeneric(op);
     return true;
   }
+  if (auto named = dyn_cast<linalg::LinalgOp>(op)) {
+    context.reject(&op, named.hasPureTensorSemantics()
+                            ? "has no generic form"
+                            : "operands in memory are not supported; load them first");
+    return true;
+  }
   auto resultShape = [&] { return Shape(cast<ShapedType>(op.getResult(0).getType()).getShape()); };
   auto emitWithElement = [&](Opcode opcode) -> Instruction & {
     Instruction &instruction = emitAll(opcode, &op);
@@ -93,7 +99,7 @@ bool Reader::readTensor(Operation &op) {
   if (isa<tensor::CastOp>(op)) {
     if (!isa<RankedTensorType>(op.getOperand(0).getType()) ||
         !isa<RankedTensorType>(op.getResult(0).getType()))
-      context.refuse(&op, "tensors without a rank are not supported");
+      context.reject(&op, "tensors without a rank are not supported");
     else
       emitAll(Opcode::Cast, &op).shape = resultShape();
     return true;
@@ -154,10 +160,10 @@ void Reader::readConstant(Operation &op) {
   }
   auto dense = dyn_cast<DenseElementsAttr>(attribute);
   if (!dense)
-    return context.refuse(&op, "constants of this kind are not supported");
+    return context.reject(&op, "constants of this kind are not supported");
   auto tensor = std::make_shared<Tensor>(*element, Shape(dense.getType().getShape()));
   if (countElements(tensor->shape) < 0)
-    return context.refuse(&op, "has too many elements");
+    return context.reject(&op, "has too many elements");
   int64_t i = 0;
   if (element->isFloat()) {
     for (const APFloat &value : dense.getValues<APFloat>()) {
@@ -225,7 +231,7 @@ static std::optional<std::pair<unsigned, unsigned>> matchContraction(linalg::Gen
 void Reader::readGeneric(Operation &op) {
   auto generic = cast<linalg::GenericOp>(op);
   if (!generic.hasPureTensorSemantics())
-    return context.refuse(&op, "operands in memory are not supported; load them first");
+    return context.reject(&op, "operands in memory are not supported; load them first");
   auto nest = std::make_shared<LoopNest>();
   for (utils::IteratorType type : generic.getIteratorTypesArray())
     nest->isReduction.push_back(type == utils::IteratorType::reduction);

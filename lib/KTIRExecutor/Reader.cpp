@@ -103,7 +103,7 @@ SmallVector<int32_t> Reader::emitNumbers(Operation *op, ArrayRef<OpFoldResult> n
 std::optional<Element> Reader::getElement(Operation *op, Type type) {
   std::optional<Element> element = context.getElement(type);
   if (!element)
-    context.refuse(op, "numbers of type " + Twine(toText(type)) + " are not supported");
+    context.reject(op, "numbers of type " + Twine(toText(type)) + " are not supported");
   return element;
 }
 
@@ -112,16 +112,16 @@ void Reader::readFunction(func::FuncOp function) {
   program.where = describe(function.getLoc());
   std::optional<SmallVector<int64_t>> grid = ktdp::getGrid(function);
   if (!grid)
-    context.refuse(function, "'grid' must be an array of one to three positive numbers");
+    context.reject(function, "'grid' must be an array of one to three positive numbers");
   else
     program.grid.assign(grid->begin(), grid->end());
   constexpr int64_t kMostTiles = 4096;
   if (program.getNumTiles() > kMostTiles)
-    context.refuse(function, "the grid has more than 4096 compute tiles");
+    context.reject(function, "the grid has more than 4096 compute tiles");
   if (!function.getBody().hasOneBlock())
-    return context.refuse(function, "a kernel has one block");
+    return context.reject(function, "a kernel has one block");
   if (function.getNumResults())
-    context.refuse(function, "a kernel has no results");
+    context.reject(function, "a kernel has no results");
   for (BlockArgument argument : function.getArguments())
     program.arguments.push_back(slotOf(argument));
   read(function.getBody().front());
@@ -135,7 +135,7 @@ void Reader::read(Block &block) {
 
 void Reader::read(Operation &op) {
   if (!readControl(op) && !readTensor(op) && !readMemory(op) && !readInterTile(op))
-    context.refuse(&op, "is not supported");
+    context.reject(&op, "is not supported");
 }
 
 /// Nested loops over the boxes of slots; \p body emits what one iteration does.
@@ -231,7 +231,7 @@ bool Reader::readControl(Operation &op) {
       for (Operation &inner : loop.getTerminator().getYieldingOps()) {
         auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(inner);
         if (!insert) {
-          context.refuse(&inner, "is not supported");
+          context.reject(&inner, "is not supported");
           continue;
         }
         Instruction &instruction = emit(Opcode::InsertSlice, &inner);
@@ -249,7 +249,7 @@ bool Reader::readControl(Operation &op) {
   }
   if (auto region = dyn_cast<scf::ExecuteRegionOp>(op)) {
     if (!region.getRegion().hasOneBlock()) {
-      context.refuse(&op, "has several blocks");
+      context.reject(&op, "has several blocks");
       return true;
     }
     read(region.getRegion().front());
@@ -267,9 +267,9 @@ void Reader::readCall(Operation &op) {
   auto call = cast<func::CallOp>(op);
   auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(&op, call.getCalleeAttr());
   if (!callee || callee.isExternal() || !callee.getBody().hasOneBlock())
-    return context.refuse(&op, "calls what is no function of one block");
+    return context.reject(&op, "calls what is no function of one block");
   if (llvm::is_contained(calls, callee.getOperation()))
-    return context.refuse(&op, "calls itself");
+    return context.reject(&op, "calls itself");
   calls.push_back(callee);
   // A second call has slots of its own.
   DenseMap<Value, int32_t> outer = slots;

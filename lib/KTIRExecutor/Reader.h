@@ -34,7 +34,7 @@ struct ReaderContext {
   bool addressesInBytes = false;
   std::string errors; ///< one a line
 
-  void refuse(mlir::Operation *op, const llvm::Twine &message);
+  void reject(mlir::Operation *op, const llvm::Twine &message);
   /// The element that \p type is or holds; nothing where the machine has no such numbers.
   std::optional<Element> getElement(mlir::Type type) const;
 };
