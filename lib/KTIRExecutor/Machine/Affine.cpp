@@ -15,6 +15,8 @@
 using namespace spyre::ktir;
 
 static int64_t floorDivide(int64_t a, int64_t b) {
+  if (b == -1) // the smallest number has no negative
+    return static_cast<int64_t>(0 - static_cast<uint64_t>(a));
   int64_t q = a / b;
   return q - ((a % b != 0) && ((a < 0) != (b < 0)));
 }
@@ -22,9 +24,10 @@ static int64_t floorDivide(int64_t a, int64_t b) {
 int64_t Expression::evaluate(std::span<const int64_t> inputs) const {
   if (linear)
     return linear->evaluate(inputs);
-  // Depth is limited by the reader, which reads expressions of a few operations.
   constexpr size_t kDepth = 64;
-  int64_t stack[kDepth];
+  int64_t few[kDepth];
+  std::vector<int64_t> many(steps.size() > kDepth ? steps.size() : 0);
+  int64_t *stack = many.empty() ? few : many.data();
   size_t top = 0;
   for (const Step &step : steps) {
     switch (step.code) {
@@ -47,13 +50,13 @@ int64_t Expression::evaluate(std::span<const int64_t> inputs) const {
       result = static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
       break;
     case Code::Mod:
-      result = b > 0 ? a - floorDivide(a, b) * b : 0;
+      result = b > 0 ? (a % b + b) % b : 0;
       break;
     case Code::FloorDiv:
       result = b > 0 ? floorDivide(a, b) : 0;
       break;
     default:
-      result = b > 0 ? -floorDivide(-a, b) : 0;
+      result = b > 0 ? a / b + (a % b > 0) : 0;
       break;
     }
   }
@@ -83,34 +86,41 @@ std::optional<std::vector<Bounds>> Set::getBounds(std::span<const int64_t> symbo
   auto tighten = [&](const Linear &linear, int64_t sign) {
     bool changed = false;
     for (int64_t dim = 0; dim < numDims; ++dim) {
-      int64_t coefficient = sign * linear.coefficients[dim];
+      int64_t coefficient =
+          static_cast<int64_t>(sign * static_cast<__int128>(linear.coefficients[dim]));
       if (coefficient == 0)
         continue;
-      int64_t rest = sign * linear.constant;
+      __int128 rest = static_cast<__int128>(sign) * linear.constant;
       bool known = true;
       for (int64_t other = 0; other < numDims + numSymbols && known; ++other) {
-        int64_t factor = sign * linear.coefficients[other];
+        int64_t factor =
+            static_cast<int64_t>(sign * static_cast<__int128>(linear.coefficients[other]));
         if (other == dim || factor == 0)
           continue;
         if (other >= numDims) {
-          rest += factor * symbols[other - numDims];
+          rest += static_cast<__int128>(factor) * symbols[other - numDims];
           continue;
         }
         const std::optional<int64_t> &bound = factor > 0 ? upper[other] : lower[other];
         known = bound.has_value();
         if (known)
-          rest += factor * *bound;
+          rest += static_cast<__int128>(factor) * *bound;
       }
       if (!known)
         continue;
+      // A bound beyond what a coordinate can be is none.
+      constexpr int64_t kFar = int64_t(1) << 62;
+      if (rest > kFar || rest < -kFar || coefficient == INT64_MIN)
+        continue;
+      int64_t near = static_cast<int64_t>(rest);
       if (coefficient > 0) {
-        int64_t bound = -floorDivide(rest, coefficient);
+        int64_t bound = -floorDivide(near, coefficient);
         if (!lower[dim] || bound > *lower[dim]) {
           lower[dim] = bound;
           changed = true;
         }
       } else {
-        int64_t bound = floorDivide(rest, -coefficient);
+        int64_t bound = floorDivide(near, -coefficient);
         if (!upper[dim] || bound < *upper[dim]) {
           upper[dim] = bound;
           changed = true;

@@ -84,7 +84,8 @@ Flow Executor::execute() {
     break;
   }
   case Opcode::Step:
-    tile.slots[in.results[0]] = Datum::of(number(0) + number(1));
+    tile.slots[in.results[0]] = Datum::of(
+        static_cast<int64_t>(static_cast<uint64_t>(number(0)) + static_cast<uint64_t>(number(1))));
     break;
   case Opcode::Return:
     return Flow::Finished;

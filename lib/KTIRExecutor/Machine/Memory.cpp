@@ -78,15 +78,21 @@ int64_t RaceDetector::access(int64_t tile, const Clocks &clocks, int64_t address
 // Views and runs
 //===----------------------------------------------------------------------===//
 
+/// a + b * c; what does not fit wraps around and is found outside of every memory.
+static int64_t addProduct(int64_t a, int64_t b, int64_t c) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) +
+                              static_cast<uint64_t>(b) * static_cast<uint64_t>(c));
+}
+
 bool View::Part::owns(const Shape &coordinates) const {
   for (size_t d = 0; d < coordinates.size(); ++d) {
-    int64_t local = coordinates[d] - origin[d];
+    int64_t local = addProduct(coordinates[d], origin[d], -1);
     if (local < 0 || local >= sizes[d])
       return false;
   }
   if (set.isBox) {
     for (size_t d = 0; d < coordinates.size(); ++d) {
-      int64_t c = coordinates[d] + setOffset[d];
+      int64_t c = addProduct(coordinates[d], setOffset[d], 1);
       if (c < box[d].lower || c > box[d].upper)
         return false;
     }
@@ -94,7 +100,7 @@ bool View::Part::owns(const Shape &coordinates) const {
   }
   Shape inputs(coordinates.size() + symbols.size());
   for (size_t d = 0; d < coordinates.size(); ++d)
-    inputs[d] = coordinates[d] + setOffset[d];
+    inputs[d] = addProduct(coordinates[d], setOffset[d], 1);
   std::copy(symbols.begin(), symbols.end(), inputs.begin() + coordinates.size());
   return set.contains(inputs);
 }
@@ -102,8 +108,8 @@ bool View::Part::owns(const Shape &coordinates) const {
 void RunBuilder::addRun(int32_t space, int64_t address, int64_t stride, int64_t count) {
   if (!tile.runs.empty() && space != kNoSpace) {
     Run &last = tile.runs.back();
-    int64_t step = last.count == 1 ? address - last.address : last.stride;
-    if (last.space == space && address == last.address + step * last.count &&
+    int64_t step = last.count == 1 ? addProduct(address, last.address, -1) : last.stride;
+    if (last.space == space && address == addProduct(last.address, step, last.count) &&
         (count == 1 || stride == step)) {
       last.stride = step;
       last.count += count;
@@ -123,8 +129,8 @@ void RunBuilder::addPoint(const Shape &coordinates) {
       if (part.owns(coordinates)) {
         int64_t offset = 0;
         for (size_t d = 0; d < coordinates.size(); ++d)
-          offset += (coordinates[d] - part.origin[d]) * part.strides[d];
-        return addRun(part.space, part.address + offset * width, 0, 1);
+          offset = addProduct(offset, coordinates[d] - part.origin[d], part.strides[d]);
+        return addRun(part.space, addProduct(part.address, offset, width), 0, 1);
       }
   if (tile.outOfBounds.empty())
     tile.outOfBounds =
@@ -142,7 +148,7 @@ void RunBuilder::add(const Shape &coordinates, const Shape &step, int64_t count)
   Shape last = coordinates;
   bool isInside = true;
   for (size_t d = 0; d < last.size(); ++d) {
-    last[d] += step[d] * (count - 1);
+    last[d] = addProduct(last[d], step[d], count - 1);
     for (int64_t c : {coordinates[d], last[d]})
       isInside &= c >= 0 && c < view.sizes[d];
   }
@@ -152,16 +158,17 @@ void RunBuilder::add(const Shape &coordinates, const Shape &step, int64_t count)
         continue;
       int64_t width = view.tensor ? 1 : view.element.getBytes(), offset = 0, stride = 0;
       for (size_t d = 0; d < last.size(); ++d) {
-        offset += (coordinates[d] - part.origin[d]) * part.strides[d];
-        stride += step[d] * part.strides[d];
+        offset = addProduct(offset, coordinates[d] - part.origin[d], part.strides[d]);
+        stride = addProduct(stride, step[d], part.strides[d]);
       }
-      return addRun(part.space, part.address + offset * width, stride * width, count);
+      return addRun(part.space, addProduct(part.address, offset, width),
+                    addProduct(0, stride, width), count);
     }
   Shape point = coordinates;
   for (int64_t i = 0; i < count; ++i) {
     addPoint(point);
     for (size_t d = 0; d < point.size(); ++d)
-      point[d] += step[d];
+      point[d] = addProduct(point[d], step[d], 1);
   }
 }
 

@@ -59,6 +59,10 @@ Flow Executor::memoryView() {
   for (int64_t size : part.sizes)
     if (size < 0)
       return fail("a size is " + std::to_string(size));
+  // Addresses of this size are outside of every memory; beyond it they would wrap around.
+  constexpr int64_t kFar = int64_t(1) << 60;
+  if (number(0) > kFar || number(0) < -kFar)
+    return fail("no memory has the address " + std::to_string(number(0)));
   part.address = number(0) * in.numbers[0];
   part.space = static_cast<int32_t>(in.numbers[1]);
   if (part.space == kOwnSpace)
@@ -118,6 +122,15 @@ Flow Executor::distributedView() {
   return Flow::Next;
 }
 
+/// The last place of a slice along a dim; below zero if it is outside of all numbers.
+static int64_t getLast(int64_t offset, int64_t size, int64_t stride) {
+  int64_t last;
+  return __builtin_mul_overflow(size - 1, stride, &last) ||
+                 __builtin_add_overflow(last, offset, &last)
+             ? -1
+             : last;
+}
+
 /// Operands: view, dynamic offsets, sizes, strides. flags: dims that the result does not have.
 Flow Executor::subView() {
   const View &source = slot(0).as<View>();
@@ -133,7 +146,7 @@ Flow Executor::subView() {
   part.space = whole.space;
   part.address = whole.address;
   for (size_t d = 0; d < sizes.size(); ++d) {
-    int64_t last = offsets[d] + (sizes[d] - 1) * strides[d];
+    int64_t last = getLast(offsets[d], sizes[d], strides[d]);
     if (sizes[d] < 0 || (sizes[d] > 0 && (offsets[d] < 0 || offsets[d] >= source.sizes[d] ||
                                           last < 0 || last >= source.sizes[d])))
       return fail("places " + std::to_string(offsets[d]) + ".." + std::to_string(last) +
@@ -150,7 +163,7 @@ Flow Executor::subView() {
   // be asked one by one.
   Shape first = offsets, end = offsets;
   for (size_t d = 0; d < sizes.size(); ++d)
-    end[d] += (sizes[d] - 1) * strides[d];
+    end[d] = getLast(offsets[d], sizes[d], strides[d]);
   if (countElements(sizes) > 0 && !(whole.set.isBox && whole.owns(first) && whole.owns(end)))
     return fail("the view does not own all places of the subview");
   part.origin.assign(part.sizes.size(), 0);
@@ -215,6 +228,10 @@ Flow Executor::directTile() {
   Shape base;
   for (const Expression &result : in.maps[0].results)
     base.push_back(result.evaluate(indices));
+  constexpr int64_t kFar = int64_t(1) << 60;
+  for (int64_t coordinate : base)
+    if (coordinate > kFar || coordinate < -kFar)
+      return fail("coordinate " + std::to_string(coordinate) + " is outside of every view");
   RunBuilder builder(view, *access);
   Shape coordinates(base.size()), step(base.size());
   std::string error =
@@ -356,7 +373,12 @@ Memory *Executor::getMemory(int32_t space) {
 
 bool Executor::checkAccess(const Run &part, int64_t width, bool writes) {
   Memory &memory = *getMemory(part.space);
-  int64_t low = part.address, high = part.address + part.stride * (part.count - 1);
+  int64_t low = part.address, high = 0;
+  if (__builtin_mul_overflow(part.stride, part.count - 1, &high) ||
+      __builtin_add_overflow(high, low, &high) || high > INT64_MAX - width) {
+    fail("the addresses of its elements do not fit in 64 bits");
+    return false;
+  }
   if (low > high)
     std::swap(low, high);
   std::string place = part.space == kGlobalSpace

@@ -189,12 +189,16 @@ Flow Executor::slice(bool isInsert) {
   Shape rowMajor = getRowMajorStrides(whole), steps(whole.size());
   int64_t place = 0;
   for (size_t d = 0; d < whole.size(); ++d) {
-    int64_t last = offsets[d] + (sizes[d] - 1) * strides[d];
+    int64_t last = 0;
+    if (__builtin_mul_overflow(sizes[d] - 1, strides[d], &last) ||
+        __builtin_add_overflow(last, offsets[d], &last))
+      last = -1;
     if (sizes[d] > 0 && (offsets[d] < 0 || offsets[d] >= whole[d] || last < 0 || last >= whole[d]))
       return fail("places " + std::to_string(offsets[d]) + ".." + std::to_string(last) +
                   " of dim " + std::to_string(d) + " are outside of " + toString(whole));
-    place += offsets[d] * rowMajor[d];
-    steps[d] = strides[d] * rowMajor[d];
+    // Of an empty slice neither matters.
+    place += sizes[d] > 0 ? offsets[d] * rowMajor[d] : 0;
+    steps[d] = sizes[d] > 1 ? strides[d] * rowMajor[d] : 0;
   }
   if (countElements(sizes) == 0)
     place = 0;

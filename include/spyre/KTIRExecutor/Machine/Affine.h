@@ -27,10 +27,10 @@ struct Linear {
   int64_t constant = 0;
 
   int64_t evaluate(std::span<const int64_t> inputs) const {
-    int64_t sum = constant;
+    uint64_t sum = constant; // what does not fit wraps around
     for (size_t i = 0; i < coefficients.size(); ++i)
-      sum += coefficients[i] * inputs[i];
-    return sum;
+      sum += static_cast<uint64_t>(coefficients[i]) * static_cast<uint64_t>(inputs[i]);
+    return static_cast<int64_t>(sum);
   }
 };
 
@@ -58,7 +58,11 @@ struct Map {
 /// Inclusive bounds; empty if upper is below lower.
 struct Bounds {
   int64_t lower = 0, upper = -1;
-  int64_t getExtent() const { return upper < lower ? 0 : upper - lower + 1; }
+  int64_t getExtent() const {
+    return upper < lower ? 0
+                         : static_cast<int64_t>(static_cast<uint64_t>(upper) -
+                                                static_cast<uint64_t>(lower) + 1);
+  }
 };
 
 struct Set {
