@@ -15,7 +15,7 @@
 #include "Arrays.h"
 
 #include "spyre/Device/Device.h"
-#include "spyre/Dialect/KTIR/IR/KtdpDialect.h"
+#include "spyre/Dialect/KTIR/IR/ReadModule.h"
 #include "spyre/KTIRExecutor/Interpreter.h"
 #include "spyre/Support/JsonReader.h"
 #include "spyre/Tools/Register.h"
@@ -24,7 +24,6 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/SourceMgr.h"
 
 #include <chrono>
@@ -104,7 +103,7 @@ Result<KernelOutcome> spyre::tools::runKernelFile(const RunOptions &options,
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler handler(sources, &context);
   mlir::OwningOpRef<mlir::ModuleOp> module =
-      mlir::parseSourceFile<mlir::ModuleOp>(options.input, sources, &context);
+      mlir::ktdp::readModule(options.input, sources, context);
   if (!module)
     return Error{options.input + ": it was not read"};
   std::vector<mlir::func::FuncOp> kernels = ktir::getKernels(*module);
