@@ -618,7 +618,7 @@ def OpFunc_shuffle : OpFunc<"shuffle", "DataMovement"> {
   let producedTail = OpFuncTailSame;
   let arrangementRule = "Same";
   let costClass = "Shuffle";
-  let ktirKind = "unsupported";
+  let ktirKind = "copy";
   let emulatorKernel = "identity";
   let notes = "not among the published names; source and destination in LX, each allocation with its own division (docs/formats/superdsc-rules.md, section 7)";
 }

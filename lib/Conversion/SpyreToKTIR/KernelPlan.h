@@ -5,13 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The emission in two steps: this file describes every operation of a planned
-// function in terms of device coordinates, or says why it has no KTIR form; the
-// pass then only writes the description down. So the gate cannot be looser than
+// The emission in two steps: the plan describes every operation of a planned
+// function in terms of places in memory, or says why it has no KTIR form; the
+// emitter then only writes the description down. So the gate cannot be looser than
 // the emission behind it.
 //
-// A *part* is one dim of a tile's computation. An iteration dim that is in some
-// operand's stick has two, the count of sticks and the lane; any other has one.
+// A *part* is one dim of a tile's computation: a digit of an iteration dim, as the
+// sticks of some operand (or a coordinate that has the dim divided) cut it. With
+// iteration dims in parts every device coordinate is a sum of parts times numbers,
+// so that an operand is a strided view with one dim, an *axis*, a part.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,75 +25,109 @@
 #include "spyre/OpFunc/OpFuncTable.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/MapVector.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::spyre::ktir {
 
-/// One dim of the computation of an operation on one compute tile.
+/// One dim of the computation of an operation.
 struct Part {
   int64_t extent = 1; ///< on one compute tile
-  bool isLane = false;
+  int64_t split = 1;  ///< slices of it among compute tiles
+  /// A tile's slice is (its number floordiv coreStride) mod split.
+  int64_t coreStride = 1;
+  bool isLane = false; ///< within a stick: never cut
   bool isReduced = false;
-  /// The iteration dim whose slice moves it; -1: none (lanes).
-  int dim = -1;
+  int dim = -1;     ///< the iteration dim that it is a part of; -1: none
+  int64_t unit = 1; ///< points of that dim per step
+
+  int64_t getSlice(int64_t core) const { return core / coreStride % split; }
 };
 
-/// One device coordinate of an operand: part (or parts, stick count and lane, of a
-/// stick dim that is not in this operand's stick) plus a constant.
-struct Coordinate {
-  SmallVector<unsigned, 2> parts;
-  int64_t constant = 0;
-  int64_t getExtent(ArrayRef<int64_t> partSizes) const {
-    int64_t extent = 1;
-    for (unsigned part : parts)
-      extent *= partSizes[part];
-    return extent;
-  }
+/// One dim of an operand's view: a part, one place (-1), or all places, of which an index
+/// tensor names one (-1 and isIndirect).
+struct Axis {
+  int part = -1;
+  int64_t stride = 1; ///< elements
+  int64_t size = 1;   ///< places of the view
+  bool isIndirect = false;
+};
+
+/// What a core's LX holds of an operand that others read, too: a box of the view.
+struct Share {
+  int64_t core = 0;
+  SmallVector<int64_t> begin, sizes, strides; ///< one an axis
+};
+
+/// What a loop adds to an operand's place: (variable floordiv divisor) mod modulus, times
+/// stride.
+struct LoopTerm {
+  Value variable;
+  int64_t divisor = 1;
+  int64_t modulus = 0; ///< 0: no mod
+  int64_t stride = 0;  ///< elements
 };
 
 struct KernelOperand {
   Value buffer;
-  bool isLX = false; ///< the view is the core's own part; slices do not move in it
-  SmallVector<Coordinate> coordinates; ///< one a device dim
+  BufferBase base;
+  Type elementType;
+  int64_t constant = 0;   ///< elements from the base
+  SmallVector<Axis> axes; ///< by falling stride; the last has stride 1
+  SmallVector<LoopTerm> loops;
+  /// Of a relayout's source: together they are the view.
+  std::vector<Share> shares;
+
+  /// In LX a tile sees what it holds itself, so that slices do not move it.
+  bool isLX() const { return base.kind == BufferBase::LX; }
+  bool isRemote() const { return !shares.empty(); }
+  /// True if slices do not move the tile in the view.
+  bool isOwn() const { return isLX() && !isRemote(); }
+};
+
+/// Lanes of the first input that read as a number: places of dim from extent on.
+struct Mask {
+  int dim = -1;
+  int64_t extent = 0;
 };
 
 struct KernelOp {
   DeviceOpInterface op;
   const ::spyre::OpFuncInfo *info = nullptr;
-  Type elementType; ///< of all operands
   SmallVector<Part> parts;
   SmallVector<KernelOperand> operands; ///< inputs, then the output
-  SmallVector<int64_t> splits;         ///< one an iteration dim
-  bool kFast = false;                  ///< the order in which compute tiles count slices
+  int64_t numSlices = 1;               ///< compute tiles that have work
   /// Places of every part that are loaded and computed at once; each divides the
   /// part's extent.
   SmallVector<int64_t> tileSizes;
+  SmallVector<Mask> masks;
+  double maskValue = 0;
+  /// What other compute tiles did before has to be done before it.
+  bool needsBarrier = false;
 
-  int64_t getNumSlices() const;
-  /// Iteration dims in the order in which consecutive compute tiles count them.
-  std::vector<unsigned> getCoreOrder() const {
-    return ::spyre::layout::getCoreOrder(splits.size(), kFast);
+  /// True if results over parts of the reduced dims are put together.
+  bool combines() const { return info->combiner != ::spyre::Combiner::None; }
+  /// True if the body comes before the combination: a contraction's factors.
+  bool isContraction() const { return info->category == ::spyre::OpCategory::Batchmatmul; }
+  /// True if compute tiles share reduced dims: their sums are put together.
+  bool isSumShared() const {
+    return llvm::any_of(parts, [](const Part &part) { return part.isReduced && part.split > 1; });
   }
-  /// Slice of each iteration dim that \p core takes.
-  SmallVector<int64_t> getSlices(int64_t core) const;
-  /// First place of part \p part on a core with \p slices.
-  int64_t getOrigin(unsigned part, ArrayRef<int64_t> slices) const {
-    return parts[part].dim < 0 ? 0 : slices[parts[part].dim] * parts[part].extent;
+  /// Extents of all parts on one compute tile.
+  SmallVector<int64_t> getExtents() const {
+    return llvm::map_to_vector(parts, [](const Part &part) { return part.extent; });
   }
-  /// Extents of all parts.
-  SmallVector<int64_t> getExtents() const;
 };
 
-/// A buffer that the kernel uses, as its view shows it.
-struct BufferView {
-  BufferBase base;
-  Type elementType;
-  SmallVector<int64_t> sizes; ///< device sizes; of one core's part in LX
+/// An operation, or a loop around steps.
+struct KernelStep {
+  std::optional<unsigned> operation; ///< of Kernel::operations
+  scf::ForOp loop;
+  std::vector<KernelStep> body;
 };
 
 struct Kernel {
   std::vector<KernelOp> operations; ///< in order
-  llvm::MapVector<Value, BufferView> views;
+  std::vector<KernelStep> steps;
   int64_t numTiles = 1; ///< compute tiles: the most that an operation uses
   int64_t poolInBytes = 0;
   bool hasPool = false;
@@ -111,9 +147,14 @@ struct Unsupported {
 FailureOr<Kernel> planKernel(func::FuncOp func, PlanningModel &model, int64_t capacityInBytes,
                              SmallVectorImpl<Unsupported> &unsupported);
 
-/// Adds the operations that depend on another core's operation through device
-/// memory: KTIR orders nothing between compute tiles.
-void checkOrder(const Kernel &kernel, SmallVectorImpl<Unsupported> &unsupported);
+/// Describes \p op. The reason is why it has no KTIR form; empty: it has. Fails with a
+/// diagnostic where the plan is broken.
+FailureOr<std::string> planOperation(DeviceOpInterface op, PlanningModel &model,
+                                     int64_t capacityInBytes, KernelOp &result);
+
+/// Finds the operations that depend on what another core did through device memory, and marks
+/// them: KTIR orders nothing between compute tiles.
+void findBarriers(Kernel &kernel, PlanningModel &model);
 
 } // namespace mlir::spyre::ktir
 

@@ -57,7 +57,8 @@ def ConvertSpyreToKTIR : Pass<"convert-spyre-to-ktir", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::ktdp::KtdpDialect", "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+                           "::mlir::scf::SCFDialect", "::mlir::spyreop::SpyreopDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 #endif // SPYRE_CONVERSION_SPYRETOKTIR_PASSES
