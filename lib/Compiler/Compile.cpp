@@ -462,8 +462,7 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
   if (failed(split))
     return failure();
   graph = std::move(*split);
-  // Loops are not emitted as KTIR yet.
-  const bool hasChoice = options.optLevel >= 2 && level < 3 && options.target != "ktir";
+  const bool hasChoice = options.optLevel >= 2 && level < 3;
   ::spyre::compiler::PlanSchedules schedules(asked,
                                              hasChoice ? PlanKind::Tiled : PlanKind::Untiled);
   chosen.clear();
@@ -518,7 +517,7 @@ LogicalResult Compilation::lower(int level, bool fromTorch, bool isSplit) {
     const PlanKind kind = schedules.getKind(part, PlanKind::Untiled);
     if (schedules.isPinned(part) && !hasChoice && kind != PlanKind::Untiled)
       return fail("a plan of kind " + Twine(::spyre::getName(kind)) +
-                  " needs -O2 or -O3, the target superdsc, and a program without buffers");
+                  " needs -O2 or -O3, and a program without buffers");
     if (kind == PlanKind::Untiled && schedules.hasNests(part))
       return fail("the schedule has nests, and plans of kind untiled have none");
     schedules.apply(part, *bundle, PlanKind::Untiled, /*searchesLayouts=*/false);
