@@ -14,6 +14,7 @@
 
 #include "KernelWalk.h"
 
+#include "llvm/ADT/Hashing.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <map>
@@ -30,8 +31,9 @@ constexpr int64_t kMaxVisits = int64_t(1) << 18, kMaxPairs = int64_t(1) << 20;
 struct Footprint {
   StoreOp op;
   int64_t tile;
-  /// Deliveries that the tile has waited for before it.
-  int64_t phase;
+  /// Which deliveries the tile has waited for before it, one after another. Their number
+  /// would not do: some are for a part of the tiles.
+  size_t phase;
   /// The address in elements, less the value that it begins with.
   int64_t address;
   int64_t elementBytes;
@@ -57,7 +59,7 @@ private:
   void visit(Operation &op, std::optional<int64_t>) override {
     ++visits;
     if (isa<DeliveryOpInterface>(op))
-      ++phase;
+      phase = llvm::hash_combine(phase, &op);
     else if (auto store = dyn_cast<StoreOp>(op))
       addStore(store);
   }
@@ -108,7 +110,7 @@ private:
   const llvm::DenseSet<Operation *> &wanted;
   int64_t &visits;
   std::map<Memory, std::vector<Footprint>> &footprints;
-  int64_t phase = 0;
+  size_t phase = 0;
 };
 
 /// Values and operations that may differ between tiles: what follows from a tile's number,
