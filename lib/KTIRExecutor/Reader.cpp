@@ -17,6 +17,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace spyre::ktir;
@@ -129,8 +131,57 @@ void Reader::readFunction(func::FuncOp function) {
 }
 
 void Reader::read(Block &block) {
-  for (Operation &op : block.without_terminator())
+  for (Operation &op : block.without_terminator()) {
     read(op);
+    emitFree(op);
+  }
+}
+
+/// What lives no longer than \p op and dies with none of its instructions: results that nobody
+/// uses, what only its regions use, and what these take and yield.
+void Reader::emitFree(Operation &op) {
+  llvm::SetVector<Value> dead;
+  auto isOver = [&](Value value) {
+    return llvm::none_of(value.getUsers(), [&](Operation *user) {
+      Operation *ancestor = op.getBlock()->findAncestorOpInBlock(*user);
+      return !ancestor || op.isBeforeInBlock(ancestor);
+    });
+  };
+  auto add = [&](Value value) {
+    if (slots.contains(value) && isa<ShapedType>(value.getType()))
+      dead.insert(value);
+  };
+  for (Value result : op.getResults())
+    if (result.use_empty())
+      add(result);
+  if (!isa<scf::SCFDialect>(op.getDialect()))
+    return emitFree(op, dead.getArrayRef());
+  for (Value operand : op.getOperands())
+    if (operand.getParentBlock() == op.getBlock() && isOver(operand))
+      add(operand);
+  visitUsedValuesDefinedAbove(op.getRegions(), [&](OpOperand *use) {
+    if (use->get().getParentBlock() == op.getBlock() && isOver(use->get()))
+      add(use->get());
+  });
+  for (Region &region : op.getRegions())
+    for (Block &block : region) {
+      for (BlockArgument argument : block.getArguments())
+        add(argument);
+      for (Value yielded : block.getTerminator()->getOperands())
+        if (yielded.getParentBlock() == &block)
+          add(yielded);
+    }
+  emitFree(op, dead.getArrayRef());
+}
+
+void Reader::emitFree(Operation &op, ArrayRef<Value> dead) {
+  if (dead.empty())
+    return;
+  Instruction &free = emit(Opcode::Free, &op);
+  for (Value value : dead) {
+    free.operands.push_back(slotOf(value));
+    free.dies.push_back(true);
+  }
 }
 
 void Reader::read(Operation &op) {

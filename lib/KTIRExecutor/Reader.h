@@ -111,6 +111,8 @@ private:
 
   void read(mlir::Block &block);
   void read(mlir::Operation &op);
+  void emitFree(mlir::Operation &op);
+  void emitFree(mlir::Operation &op, llvm::ArrayRef<mlir::Value> dead);
 
   // Reader.cpp: control flow
   bool readControl(mlir::Operation &op);

@@ -55,6 +55,8 @@ Flow Executor::execute() {
   next = tile.pc + 1;
   Flow flow = Flow::Next;
   switch (in.opcode) {
+  case Opcode::Free:
+    break;
   case Opcode::Move:
     if (in.operands.size() == 1) {
       tile.slots[in.results[0]] = slot(0);

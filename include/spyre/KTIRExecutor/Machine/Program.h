@@ -22,6 +22,7 @@ namespace spyre::ktir {
 enum class Opcode : uint8_t {
   // Control. Operands and results are slots.
   Move,       ///< results[i] = operands[i], all at once
+  Free,       ///< nothing but that operands die
   Jump,       ///< to target
   JumpUnless, ///< to target if operand 0 is 0
   LoopTest, ///< to target unless operand 0 < operand 1 (unsigned if numbers[0]); step operand 2 > 0
