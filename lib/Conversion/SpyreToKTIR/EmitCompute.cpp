@@ -308,7 +308,7 @@ Value KernelEmitter::emitCombination(const KernelOp &op) {
   bool isLX = op.operands[output].isLX();
   if (op.isSumShared()) {
     // A result in LX is each core's own, another one is written once.
-    sum = emitFold(sum, getSumGroups(op, isLX), op.info->combiner, op.info->neutral.value_or(0));
+    sum = emitFold(sum, getSumGroups(op), op.info->combiner, op.info->neutral.value_or(0));
     if (!isLX)
       enterFirstOfSum(op);
   }

@@ -85,7 +85,7 @@ void KernelEmitter::emitBarrier() {
   emitFold(token, everyone, ::spyre::Combiner::Add, 0);
 }
 
-TileGroups KernelEmitter::getSumGroups(const KernelOp &op, bool isForAll) {
+TileGroups KernelEmitter::getSumGroups(const KernelOp &op) {
   // Slices of parts from the fastest on; those that are summed over are left out of the
   // number of the group.
   SmallVector<const Part *> parts;
@@ -95,7 +95,7 @@ TileGroups KernelEmitter::getSumGroups(const KernelOp &op, bool isForAll) {
   llvm::sort(parts, [](const Part *x, const Part *y) { return x->coreStride < y->coreStride; });
   AffineExpr tile = b.getAffineDimExpr(0), group = b.getAffineSymbolExpr(0);
   TileGroups groups;
-  SmallVector<AffineExpr> constraints, first;
+  SmallVector<AffineExpr> constraints;
   SmallVector<bool> equalities;
   addRange(tile, op.numSlices, constraints);
   equalities.resize(constraints.size(), false);
@@ -109,10 +109,8 @@ TileGroups KernelEmitter::getSumGroups(const KernelOp &op, bool isForAll) {
     AffineExpr digit = tile.floorDiv(stride);
     if (stride * width < op.numSlices)
       digit = digit % width;
-    if (isReduced) {
-      first.push_back(digit);
+    if (isReduced)
       continue;
-    }
     AffineExpr number = group.floorDiv(groups.count);
     groups.count *= width;
     if (stride * width < op.numSlices)
@@ -123,13 +121,7 @@ TileGroups KernelEmitter::getSumGroups(const KernelOp &op, bool isForAll) {
     constraints.push_back(expr);
     equalities.push_back(true);
   }
-  groups.producers = makeSet(1, 1, constraints, equalities);
-  if (!isForAll)
-    for (AffineExpr expr : first) {
-      constraints.push_back(expr);
-      equalities.push_back(true);
-    }
-  groups.consumers = makeSet(1, 1, constraints, equalities);
+  groups.producers = groups.consumers = makeSet(1, 1, constraints, equalities);
   return groups;
 }
 

@@ -81,8 +81,9 @@ private:
                  double neutral);
   /// Nobody goes on before all have come here.
   void emitBarrier();
-  /// The compute tiles that share a slice of the result; the first of them consumes, or all.
-  TileGroups getSumGroups(const KernelOp &op, bool isForAll);
+  /// The compute tiles that share a slice of the result. All of them consume, also where one
+  /// writes: nobody runs ahead and piles up partials.
+  TileGroups getSumGroups(const KernelOp &op);
   /// Goes on where only the first of them does.
   void enterFirstOfSum(const KernelOp &op);
 

@@ -19,6 +19,8 @@ using namespace mlir;
 using namespace mlir::spyre;
 using namespace mlir::spyre::ktir;
 
+static constexpr int64_t kTokensInBytes = 512;
+
 namespace {
 class KernelPlanner {
 public:
@@ -77,7 +79,8 @@ FailureOr<Kernel> ktir::planKernel(func::FuncOp func, PlanningModel &model, int6
                                    SmallVectorImpl<Unsupported> &unsupported) {
   const MemoryUse use = getMemoryUse(func);
   if (capacityInBytes == 0)
-    capacityInBytes = model.getDevice()->getUsableLXInBytes() - use.lxInBytes;
+    // What the device keeps from plans is for this, and for the tokens of barriers.
+    capacityInBytes = model.getDevice()->getLXInBytes() - use.lxInBytes - kTokensInBytes;
   KernelPlanner planner(model, capacityInBytes, unsupported);
   planner.visit(func.getBody().front(), planner.kernel.steps);
   if (planner.isBroken)

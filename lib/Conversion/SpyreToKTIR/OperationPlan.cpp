@@ -62,6 +62,7 @@ private:
   bool makeParts();
   bool divideParts();
   bool describeOperand(unsigned i);
+  bool isApart(unsigned i);
   bool addMasks();
   bool chooseTiles();
   int64_t getBytes() const;
@@ -416,36 +417,46 @@ bool OperationPlanner::addMasks() {
   return true;
 }
 
-/// Bytes that one step of the computation holds on a core as tensors. What lies in LX anyway is
-/// computed on where it lies.
+/// Bytes that a core holds as tensors at once: what it has loaded beside what it makes of it, then
+/// the result before and after it is rounded. A value that a loop carries is there three times, as
+/// it came, as it is and as it goes on; partial sums of others once more.
 int64_t OperationPlanner::getBytes() const {
-  int64_t bytes = 0;
+  int64_t inputs = 0, output = 0, sum = 1;
   for (auto [i, operand] : llvm::enumerate(result.operands)) {
-    int64_t size = 1, sum = 1;
+    bool isOutput = i + 1 == result.operands.size();
+    int64_t size = 1;
     for (const Axis &axis : operand.axes)
       if (axis.part >= 0) {
         size *= result.tileSizes[axis.part];
-        sum *= freeLane == static_cast<unsigned>(axis.part) ? 1 : result.tileSizes[axis.part];
+        if (isOutput && freeLane != static_cast<unsigned>(axis.part))
+          sum *= result.tileSizes[axis.part];
       }
-    if (!operand.isLX())
-      bytes += size * llvm::divideCeil(operand.elementType.getIntOrFloatBitWidth(), 8);
-    // The f32 accumulator lies beside the result.
-    if (i + 1 == result.operands.size() && result.combines())
-      bytes += sum * 4;
+    (isOutput ? output : inputs) +=
+        size * llvm::divideCeil(operand.elementType.getIntOrFloatBitWidth(), 8);
   }
-  return bytes;
+  if (!result.combines())
+    return inputs + 2 * output;
+  int64_t accumulator = 4 * sum;
+  int64_t copies = result.isSumShared() ? 4 : 3;
+  return std::max(inputs + copies * accumulator, accumulator + 2 * output);
 }
 
 /// Tiles that fit in the LX that resident buffers leave: while they do not, the
-/// part whose next smaller divisor saves most is cut.
+/// part whose next smaller divisor saves most is cut. Lanes of what is read are where nothing
+/// else is left; what is written are whole sticks.
 bool OperationPlanner::chooseTiles() {
   result.tileSizes = result.getExtents();
+  bool cutsLanes = false;
+  std::vector<bool> isWrittenLane(result.parts.size(), false);
+  for (const Axis &axis : result.operands.back().axes)
+    if (axis.part >= 0 && axis.stride < places.back().sizes.back())
+      isWrittenLane[axis.part] = true;
   while (getBytes() > capacityInBytes) {
     std::optional<unsigned> best;
     int64_t bestBytes = getBytes(), bestSize = 0;
     for (auto [p, part] : llvm::enumerate(result.parts)) {
       int64_t size = result.tileSizes[p], factor = 2;
-      if (part.isLane || size == 1)
+      if (size == 1 || isWrittenLane[p] || (part.isLane && !cutsLanes))
         continue;
       while (size % factor)
         ++factor;
@@ -457,11 +468,33 @@ bool OperationPlanner::chooseTiles() {
       }
       result.tileSizes[p] = size;
     }
+    if (!best && !std::exchange(cutsLanes, true))
+      continue;
     if (!best)
       return refuse("its smallest tiles take " + std::to_string(getBytes()) +
                     " bytes of LX; a core has " + std::to_string(capacityInBytes) + " left");
     result.tileSizes[*best] = bestSize;
   }
+  return true;
+}
+
+/// True if what operand \p i reads and what is written are other boxes in every iteration.
+bool OperationPlanner::isApart(unsigned i) {
+  constexpr int64_t kMaxIterations = 4096;
+  const layout::Access &read = planned->accesses[i], &written = planned->accesses.back();
+  std::vector<int64_t> trips = read.getTripCounts(), time(trips.size(), 0);
+  int64_t iterations = 1;
+  for (int64_t trip : trips)
+    iterations = std::min(iterations * trip, kMaxIterations + 1);
+  if (iterations > kMaxIterations)
+    return false;
+  size_t k = 0;
+  do {
+    if (read.getRegion(time).intersects(written.getRegion(time)))
+      return false;
+    for (k = time.size(); k > 0 && ++time[k - 1] == trips[k - 1]; --k)
+      time[k - 1] = 0;
+  } while (k > 0);
   return true;
 }
 
@@ -492,7 +525,7 @@ FailureOr<std::string> OperationPlanner::run() {
   // part of it is written.
   for (unsigned i = 0; i + 1 < getNumOperands(); ++i)
     if (getBuffer(i) == result.op.getOutput() &&
-        !(planned->accesses[i] == planned->accesses.back()))
+        !(planned->accesses[i] == planned->accesses.back()) && !isApart(i))
       return "it overwrites " + nameOperand(i) + " at other places than it reads";
   cuts.resize(getNumPoints());
   for (unsigned i = 0; i < getNumOperands(); ++i)

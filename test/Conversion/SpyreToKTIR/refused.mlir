@@ -18,7 +18,7 @@ func.func @many(%x: !h, %o: !o, %h: !h, %r: !r, %i: !i) {
   // expected-note @+1 {{spyre.neg: input #0: dim 1 is accessed at d1 + 32, which starts or splits inside a stick of 64 elements}}
   spyre.neg (d0 = 64, d1 = 64) ins(%x[d0, d1 + 32]) outs(%o[d0, d1]) : !h -> !o
   // expected-note @+1 {{spyre.neg: it overwrites input #0 at other places than it reads}}
-  spyre.neg (d0 = 32, d1 = 128) ins(%x[d0, d1]) outs(%x[d0 + 32, d1]) : !h -> !h
+  spyre.neg (d0 = 32, d1 = 128) ins(%x[d0, d1]) outs(%x[d0 + 16, d1]) : !h -> !h
   // expected-note @+1 {{spyre.identity: the index addresses a dim in the stick, or one that has other coordinates}}
   spyre.identity (d0 = 64) ins(%i[d0], %x[0, 0]) outs(%r[d0]) gather(1[1] by 0) : !i, !h -> !r
   return

@@ -57,6 +57,33 @@ struct Array {
   }
 };
 
+int64_t getWidth(const Array &array) {
+  return ::spyre::kStickInBytes / ::spyre::getElementsPerStick(array.layout.format);
+}
+
+void encode(const Array &array, float value, uint8_t *to) {
+  if (array.layout.format == ::spyre::DataFormat::IEEE_FP32) {
+    std::memcpy(to, &value, sizeof(value));
+  } else if (array.layout.format == ::spyre::DataFormat::IEEE_INT32) {
+    auto number = static_cast<int32_t>(value);
+    std::memcpy(to, &number, sizeof(number));
+  } else {
+    uint16_t code = ::spyre::encodeDL16(value);
+    std::memcpy(to, &code, sizeof(code));
+  }
+}
+
+double decode(const Array &array, const uint8_t *from) {
+  if (array.layout.format == ::spyre::DataFormat::IEEE_FP32) {
+    float value;
+    std::memcpy(&value, from, sizeof(value));
+    return value;
+  }
+  uint16_t code;
+  std::memcpy(&code, from, sizeof(code));
+  return ::spyre::decodeDL16(code);
+}
+
 /// Calls \p visit with each point of \p shape.
 void forEachPoint(const std::vector<int64_t> &shape,
                   const std::function<void(const std::vector<int64_t> &)> &visit) {
@@ -133,8 +160,13 @@ private:
         array.role = role.str();
       if (auto value = planned.getArgAttrOfType<FloatAttr>(i, mlir::spyre::kValueAttr))
         array.constant = ::spyre::roundToDL16(static_cast<float>(value.getValueAsDouble()));
-      forEachPoint(array.shape,
-                   [&](const auto &) { array.values.push_back(number(random) / 16.0f); });
+      // Indices count up; they stay within 32 places.
+      int64_t count = 0;
+      bool isIndex = array.layout.format == ::spyre::DataFormat::IEEE_INT32;
+      forEachPoint(array.shape, [&](const auto &) {
+        array.values.push_back(isIndex ? static_cast<float>(count++ * 7 % 32)
+                                       : number(random) / 16.0f);
+      });
       arrays.push_back(std::move(array));
     }
     return arrays;
@@ -162,11 +194,11 @@ private:
         continue;
       image.markWritten(array.address, layout::getSizeInBytes(array.layout));
       // Copy-in fills the padding with zeros, a constant's stick with its value.
+      const int64_t width = getWidth(array);
       auto put = [&](int64_t element, float value) {
-        uint16_t code = ::spyre::encodeDL16(value);
-        std::memcpy(&memory[array.address + 2 * element], &code, 2);
+        encode(array, value, &memory[array.address + width * element]);
       };
-      for (int64_t i = 0, e = layout::getSizeInBytes(array.layout) / 2; i < e; ++i)
+      for (int64_t i = 0, e = layout::getSizeInBytes(array.layout) / width; i < e; ++i)
         put(i, array.role == "constant" ? array.constant : 0);
       if (array.role == "constant")
         continue;
@@ -185,10 +217,10 @@ private:
         continue;
       ++outputs;
       forEachPoint(array.shape, [&](const std::vector<int64_t> &point) {
-        uint16_t code;
-        std::memcpy(&code,
-                    &memory[array.address + 2 * layout::getDeviceOffset(array.layout, point)], 2);
-        double got = ::spyre::decodeDL16(code), want = expected(arrays, point);
+        double got = decode(
+                   array, &memory[array.address +
+                                  getWidth(array) * layout::getDeviceOffset(array.layout, point)]),
+               want = expected(arrays, point);
         double bound = tolerance * std::ldexp(std::max(std::fabs(want), 0x1p-10), -9);
         if (!(std::fabs(got - want) <= bound) && wrong++ < 5)
           ADD_FAILURE() << "got " << got << ", expected " << want << " at "
@@ -223,6 +255,16 @@ std::string makeProduct(std::vector<int64_t> x, std::vector<int64_t> y, std::vec
 
 double expectSum(const std::vector<Array> &arrays, const std::vector<int64_t> &point) {
   return ::spyre::roundToDL16(arrays[0].at(point) + arrays[1].at(point));
+}
+
+/// The fold of \p combine over the last dim of argument 0, from \p start on.
+Expected expectFold(double start, double (*combine)(double, double), double factor = 1) {
+  return [=](const std::vector<Array> &arrays, const std::vector<int64_t> &point) {
+    double value = start;
+    for (int64_t k = 0; k < arrays[0].shape.back(); ++k)
+      value = combine(value, arrays[0].at({point[0], k}));
+    return value * factor;
+  };
 }
 
 /// Sum over k of x[..., m, k] * y[..., k, n].
@@ -364,4 +406,169 @@ TEST_F(EmissionNumerics, PoolAndIdleCores) {
           return -std::fabs(arrays[0].at(point));
         });
   EXPECT_EQ(numTiles, 32);
+}
+
+TEST_F(EmissionNumerics, Reductions) {
+  // Along the stick: rows end inside one, and memory behind them holds what would show.
+  for (auto [name, start, combine] :
+       {std::tuple<const char *, double, double (*)(double, double)>{
+            "sum", 0.0, [](double a, double b) { return a + b; }},
+        {"max", -1e30, [](double a, double b) { return std::max(a, b); }},
+        {"min", 1e30, [](double a, double b) { return std::min(a, b); }}})
+    check(R"(
+      !h = !spyre.buffer<32x130xf16, #spyre.layout<[3, 32, 64], order [0, 1], SEN169_FP16>, hbm>
+      !s = !spyre.buffer<32xf16, #spyre.layout<[1, 32, 64], order [0, -1], SEN169_FP16>, hbm>
+      !c = !spyre.buffer<f16, #spyre.layout<[1, 64], order [], SEN169_FP16>, hbm>
+      func.func @main(%x: !h, %c: !c {spyre.role = "constant", spyre.value = 300.0},
+                      %o: !s {spyre.role = "output"}) {
+        %t = spyre.alloc pool(0) : !h
+        spyre.identity (d0 = 32, d1 = 130) ins(%c[]) outs(%t[d0, d1]) : !c -> !h
+        spyre.minimum (d0 = 32 / 4, d1 = 130) ins(%x[d0, d1], %t[d0, d1]) outs(%t[d0, d1])
+          : !h, !h -> !h
+        spyre.)" +
+              std::string(name) +
+              R"( (d0 = 32 / 8, d1 = 130) ins(%t[d0, d1]) outs(%o[d0]) : !h -> !s
+        return
+      })",
+          -1, expectFold(start, combine), 1);
+  check(R"(
+    !f = !spyre.buffer<32x100xf32, #spyre.layout<[4, 32, 32], order [0, 1], IEEE_FP32>, hbm>
+    !s = !spyre.buffer<32xf32, #spyre.layout<[1, 32, 32], order [0, -1], IEEE_FP32>, hbm>
+    func.func @main(%x: !f, %o: !s {spyre.role = "output"}) {
+      spyre.mean (d0 = 32 / 8, d1 = 100) ins(%x[d0, d1]) outs(%o[d0])
+        constants {scaling_factor = 0.25} : !f -> !s
+      return
+    })",
+        -1, expectFold(0, [](double a, double b) { return a + b; }, 0.25), 0.001);
+}
+
+TEST_F(EmissionNumerics, SharedSums) {
+  // Cores share the sum along sticks and along rows, neighbours or not; in tiles.
+  for (std::string kFast : {"", "k_fast"})
+    check(R"(
+      !x = !spyre.buffer<16x256xf16, #spyre.layout<[4, 16, 64], order [0, 1], SEN169_FP16>, hbm>
+      !y = !spyre.buffer<256x128xf16, #spyre.layout<[2, 256, 64], order [0, 1], SEN169_FP16>, hbm>
+      !o = !spyre.buffer<16x128xf16, #spyre.layout<[2, 16, 64], order [0, 1], SEN169_FP16>, hbm>
+      func.func @main(%x: !x, %y: !y, %o: !o {spyre.role = "output"}) {
+        spyre.batchmatmul (d0 = 16 / 4, d1 = 128 / 2, d2 = 256 / 4) )" +
+              kFast + R"(
+          ins(%x[d0, d2], %y[d2, d1]) outs(%o[d0, d1]) : !x, !y -> !o
+        return
+      })",
+          -1, expectProduct, 1, /*capacity=*/kFast.empty() ? 0 : 11000);
+  EXPECT_EQ(numTiles, 32);
+  EXPECT_TRUE(hasLoop);
+}
+
+TEST_F(EmissionNumerics, OrderAmongCores) {
+  // Rows of one core are columns of another, in a loop whose iterations use one buffer: what is
+  // not ordered is a race of the executor, or NaN.
+  check(R"(
+    !h = !spyre.buffer<64x128xf16, #spyre.layout<[2, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+    !b = !spyre.buffer<16x128xf16, #spyre.layout<[2, 16, 64], order [0, 1], SEN169_FP16>, hbm>
+    func.func @main(%x: !h, %o: !h {spyre.role = "output"}) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c4 = arith.constant 4 : index
+      %t = spyre.alloc pool(0) : !b
+      scf.for %i = %c0 to %c4 step %c1 {
+        spyre.neg (d0 = 16 / 16, d1 = 128) loops(%i) ins(%x[d0 + s0 * 16, d1]) outs(%t[d0, d1])
+          : !h -> !b
+        spyre.abs (d0 = 16, d1 = 128 / 2) loops(%i) ins(%t[d0, d1]) outs(%o[d0 + s0 * 16, d1])
+          : !b -> !h
+      }
+      return
+    })",
+        -1, [](const std::vector<Array> &arrays, const std::vector<int64_t> &point) {
+          return std::fabs(arrays[0].at(point));
+        });
+}
+
+TEST_F(EmissionNumerics, TurnedAndCast) {
+  // Turned, widened, halved in f32 and narrowed again.
+  check(R"(
+    !h = !spyre.buffer<128x64xf16, #spyre.layout<[1, 128, 64], order [0, 1], SEN169_FP16>, hbm>
+    !t = !spyre.buffer<128x64xf16, #spyre.layout<[2, 64, 64], order [1, 0], SEN169_FP16>, hbm>
+    !f = !spyre.buffer<128x64xf32, #spyre.layout<[4, 64, 32], order [1, 0], IEEE_FP32>, hbm>
+    func.func @main(%x: !h, %o: !t {spyre.role = "output"}) {
+      %t = spyre.alloc pool(0) : !t
+      %f = spyre.alloc pool(16384) : !f
+      %g = spyre.alloc pool(49152) : !f
+      spyre.restickify (d0 = 128 / 2, d1 = 64) ins(%x[d0, d1]) outs(%t[d0, d1]) : !h -> !t
+      spyre.dl16tofp32 (d0 = 128 / 2, d1 = 64 / 4) ins(%t[d0, d1]) outs(%f[d0, d1]) : !t -> !f
+      spyre.add (d0 = 128 / 4, d1 = 64) ins(%f[d0, d1], %f[d0, d1]) outs(%g[d0, d1]) : !f, !f -> !f
+      spyre.fp32todl16 (d0 = 128 / 2, d1 = 64) ins(%g[d0, d1]) outs(%o[d0, d1]) : !f -> !t
+      return
+    })",
+        -1, [](const std::vector<Array> &arrays, const std::vector<int64_t> &point) {
+          return ::spyre::roundToDL16(2 * arrays[0].at(point));
+        });
+  // No room for 64 x 64: sticks of what is read are cut.
+  check(
+      R"(
+    !h = !spyre.buffer<64x64xf16, #spyre.layout<[1, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+    !t = !spyre.buffer<64x64xf16, #spyre.layout<[1, 64, 64], order [1, 0], SEN169_FP16>, hbm>
+    func.func @main(%x: !h, %o: !t {spyre.role = "output"}) {
+      spyre.restickify (d0 = 64, d1 = 64) ins(%x[d0, d1]) outs(%o[d0, d1]) : !h -> !t
+      return
+    })",
+      -1,
+      [](const std::vector<Array> &arrays, const std::vector<int64_t> &point) {
+        return arrays[0].at(point);
+      },
+      0, /*capacity=*/4096);
+  EXPECT_TRUE(hasLoop);
+}
+
+TEST_F(EmissionNumerics, RelayoutsAndGathers) {
+  // Each core takes what others hold; then rows by an index.
+  check(R"(
+    !h = !spyre.buffer<32x256xf16, #spyre.layout<[4, 32, 64], order [0, 1], SEN169_FP16>, hbm>
+    !l = !spyre.buffer<32x256xf16, #spyre.layout<[4, 32, 64], order [0, 1], SEN169_FP16>, lx>
+    func.func @main(%x: !h, %o: !h {spyre.role = "output"}) {
+      %a = spyre.alloc lx(0) holding<cores 16, slices [16, 1], (c) -> (c, 0)> : !l
+      %b = spyre.alloc lx(4096) holding<cores 16, slices [4, 4], (c) -> (c mod 4, c floordiv 4)> : !l
+      spyre.abs (d0 = 32 / 16, d1 = 256) ins(%x[d0, d1]) outs(%a[d0, d1]) : !h -> !l
+      spyre.shuffle (d0 = 32 / 4, d1 = 256 / 4) ins(%a[d0, d1]) outs(%b[d0, d1]) : !l -> !l
+      spyre.neg (d0 = 32 / 4, d1 = 256 / 4) ins(%b[d0, d1]) outs(%o[d0, d1]) : !l -> !h
+      return
+    })",
+        -1, [](const std::vector<Array> &arrays, const std::vector<int64_t> &point) {
+          return -std::fabs(arrays[0].at(point));
+        });
+  check(R"(
+    !i = !spyre.buffer<64xi32, #spyre.layout<[2, 32], order [0], IEEE_INT32>, hbm>
+    !t = !spyre.buffer<50x256xf16, #spyre.layout<[4, 50, 64], order [0, 1], SEN169_FP16>, hbm>
+    !o = !spyre.buffer<64x256xf16, #spyre.layout<[4, 64, 64], order [0, 1], SEN169_FP16>, hbm>
+    func.func @main(%i: !i, %t: !t, %o: !o {spyre.role = "output"}) {
+      spyre.identity (d0 = 64 / 2, d1 = 256 / 4) ins(%i[d0], %t[0, d1]) outs(%o[d0, d1])
+        gather(1[0] by 0) : !i, !t -> !o
+      return
+    })",
+        -1, [](const std::vector<Array> &arrays, const std::vector<int64_t> &point) {
+          return arrays[1].at({static_cast<int64_t>(arrays[0].at({point[0]})), point[1]});
+        });
+}
+
+TEST_F(EmissionNumerics, LoopsThatCarry) {
+  // Running sums of rows: each iteration reads what the one before it wrote.
+  check(R"(
+    !h = !spyre.buffer<8x64xf16, #spyre.layout<[1, 8, 64], order [0, 1], SEN169_FP16>, hbm>
+    func.func @main(%x: !h, %o: !h {spyre.role = "output"}) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c7 = arith.constant 7 : index
+      spyre.identity (d0 = 1, d1 = 64) ins(%x[d0, d1]) outs(%o[d0, d1]) : !h -> !h
+      scf.for %i = %c0 to %c7 step %c1 {
+        spyre.add (d0 = 1, d1 = 64) loops(%i) ins(%o[d0 + s0, d1], %x[d0 + s0 + 1, d1])
+          outs(%o[d0 + s0 + 1, d1]) : !h, !h -> !h
+      }
+      return
+    })",
+        -1, [](const std::vector<Array> &arrays, const std::vector<int64_t> &point) {
+          float sum = arrays[0].at({0, point[1]});
+          for (int64_t row = 1; row <= point[0]; ++row)
+            sum = ::spyre::roundToDL16(sum + arrays[0].at({row, point[1]}));
+          return sum;
+        });
 }
