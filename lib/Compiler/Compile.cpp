@@ -693,9 +693,7 @@ LogicalResult Compilation::run(std::unique_ptr<llvm::MemoryBuffer> input,
         pm.addPass(mlir::spyre::createSpyreOutlineLayers());
       })))
     return failure();
-  // Kernels of the other target cannot be run yet, so nobody could call the host for them.
-  bool mayUseHost = level == 1 && fromTorch && options.target == "superdsc" &&
-                    options.host != ::spyre::compiler::HostPolicy::None;
+  bool mayUseHost = level == 1 && fromTorch && options.host != ::spyre::compiler::HostPolicy::None;
   if (failed(mayUseHost ? lowerWithHost() : lower(level, fromTorch, /*isSplit=*/false)))
     return failure();
   stats.numBundles = static_cast<int64_t>(graph.bundles.size());

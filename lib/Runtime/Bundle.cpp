@@ -157,6 +157,28 @@ Result<Bundle> spyre::runtime::loadBundle(const std::string &directory, std::opt
   return bundle;
 }
 
+Result<Bundle> spyre::runtime::loadKernelBundle(const std::string &directory,
+                                                const KernelReader &reader) {
+  Bundle bundle;
+  bundle.directory = directory;
+  std::string file = findLaunchSpec(directory);
+  auto text = readTextFile(file);
+  if (auto *error = std::get_if<Error>(&text))
+    return *error;
+  auto spec = readLaunchSpec(std::get<std::string>(text));
+  if (auto *error = std::get_if<FileError>(&spec))
+    return Error{locate(file, error->where) + ": " + error->message};
+  bundle.spec = std::move(std::get<LaunchSpec>(spec));
+  bundle.spec.symbolicArguments = true; // they lie wherever there is room
+  bundle.plan.numArguments = int64_t(bundle.spec.arguments.size());
+  bundle.plan.name = std::filesystem::path(directory).filename().string();
+  auto kernel = reader(directory + "/" + kKernelFile);
+  if (auto *error = std::get_if<Error>(&kernel))
+    return *error;
+  bundle.kernel = std::move(std::get<std::shared_ptr<const Kernel>>(kernel));
+  return bundle;
+}
+
 /// Gives the symbolic dims of what \p steps launch the sizes of \p bundle.
 static std::optional<Error> resize(Bundle &bundle, const std::vector<Step> &steps,
                                    std::map<std::pair<std::string, std::string>, int64_t> &seen) {

@@ -88,7 +88,8 @@ Result<BufferLayouts> getBufferLayouts(const LoadedProgram &program) {
 
 namespace {
 
-Result<LoadedProgram> readProgramDirectory(const std::string &directory) {
+Result<LoadedProgram> readProgramDirectory(const std::string &directory,
+                                           const KernelReader &kernels) {
   LoadedProgram loaded;
   loaded.directory = directory;
   std::string file = directory + "/program.json";
@@ -99,8 +100,10 @@ Result<LoadedProgram> readProgramDirectory(const std::string &directory) {
   if (auto *error = std::get_if<FileError>(&read))
     return Error{file + (error->where.empty() ? "" : ":" + error->where) + ": " + error->message};
   loaded.program = std::move(std::get<Program>(read));
-  if (loaded.program.target != "superdsc")
-    return Error{file + ": target \"" + loaded.program.target + "\" cannot be run yet"};
+  bool hasKernels = loaded.program.target == "ktir";
+  if (loaded.program.target != "superdsc" && (!hasKernels || !kernels))
+    return Error{file + ": target \"" + loaded.program.target + "\" cannot be run here" +
+                 (hasKernels ? "; spyre-run runs it" : "")};
 
   std::set<std::string> made;
   for (const HostArray &array : loaded.program.arguments)
@@ -134,7 +137,8 @@ Result<LoadedProgram> readProgramDirectory(const std::string &directory) {
     const auto *launch = std::get_if<LaunchBundle>(&step.content);
     if (!launch || loaded.bundles.count(launch->bundle))
       continue;
-    auto bundle = loadBundle(directory + "/" + launch->bundle);
+    std::string folder = directory + "/" + launch->bundle;
+    auto bundle = hasKernels ? loadKernelBundle(folder, kernels) : loadBundle(folder);
     if (auto *error = std::get_if<Error>(&bundle))
       return *error;
     loaded.bundles.emplace(launch->bundle, std::move(std::get<Bundle>(bundle)));
@@ -176,13 +180,13 @@ private:
 
 } // namespace
 
-Result<LoadedProgram> loadProgram(const std::string &directory) {
+Result<LoadedProgram> loadProgram(const std::string &directory, const KernelReader &kernels) {
   // Whoever compiles into the directory meanwhile replaces it as a whole: files read
   // before and after that are of two programs, or missing.
   constexpr int kMostAttempts = 20;
   for (int attempt = 1;; ++attempt) {
     HeldDirectory held(directory);
-    Result<LoadedProgram> loaded = readProgramDirectory(directory);
+    Result<LoadedProgram> loaded = readProgramDirectory(directory, kernels);
     if (!held.wasReplaced() || attempt == kMostAttempts)
       return loaded;
   }

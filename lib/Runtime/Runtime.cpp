@@ -328,6 +328,40 @@ std::optional<LaunchMemory::Prepared> Runtime::describeLaunch(std::vector<int64_
   return launch;
 }
 
+void Runtime::noteResults(const Bundle &bundle, const std::vector<int64_t> &arguments) {
+  for (size_t k = 0; k < arguments.size(); ++k)
+    if (Role role = bundle.spec.arguments[k].role;
+        role == Role::Output || role == Role::InputOutput)
+      layouts[arguments[k]] = bundle.spec.arguments[k];
+}
+
+/// The kernel sees the memory of its arguments; what it does between is not counted.
+std::optional<Error> Runtime::runKernel(const Bundle &bundle, const std::vector<int64_t> &arguments,
+                                        int64_t poolInBytes) {
+  if (emulator.getOptions().countOnly)
+    return Error{bundle.directory + ": what a kernel takes is not modelled"};
+  std::vector<KernelBuffer> buffers;
+  std::vector<Target> targets;
+  for (size_t k = 0; k < arguments.size(); ++k) {
+    const ArgumentSpec &spec = bundle.spec.arguments[k];
+    int64_t start = 0;
+    Block *block = emulator.getMemory().find(arguments[k], start);
+    targets.push_back({block, arguments[k] - start});
+    buffers.push_back({block->getData() + targets.back().offset,
+                       std::get<int64_t>(getDeviceSizeInBytes(spec)), spec.role != Role::Output,
+                       spec.role == Role::Output || spec.role == Role::InputOutput});
+    block->prepare(targets.back().offset + buffers.back().sizeInBytes);
+  }
+  if (auto error = bundle.kernel->run(buffers, poolInBytes, emulator.getDevice(),
+                                      emulator.getOptions().checked))
+    return error;
+  for (size_t k = 0; k < arguments.size(); ++k)
+    if (buffers[k].isWritten)
+      markWritten(emulator, targets[k], buffers[k].sizeInBytes, bundle.spec.arguments[k],
+                  /*isPadding=*/false);
+  return std::nullopt;
+}
+
 std::optional<Error> Runtime::launch(const Bundle &bundle, const std::vector<int64_t> &arguments) {
   if (auto error = checkArguments(bundle, arguments))
     return Error{bundle.directory + ": " + error->message};
@@ -372,6 +406,11 @@ std::optional<Error> Runtime::launch(const Bundle &bundle, const std::vector<int
     int64_t start = 0;
     emulator.getMemory().find(pool, start)->setUse(BlockUse::Scratch);
   }
+  if (bundle.kernel) {
+    auto error = runKernel(bundle, addresses, bundle.spec.poolInBytes);
+    noteResults(bundle, arguments);
+    return release(std::move(error));
+  }
   setInputs(bundle, addresses, BlockUse::Input);
   std::vector<int64_t> loopVariables;
   // With the same memory as last time, everything is prepared.
@@ -399,10 +438,7 @@ std::optional<Error> Runtime::launch(const Bundle &bundle, const std::vector<int
     }
   }
   setInputs(bundle, addresses, BlockUse::Any);
-  for (size_t k = 0; k < arguments.size(); ++k)
-    if (Role role = bundle.spec.arguments[k].role;
-        role == Role::Output || role == Role::InputOutput)
-      layouts[arguments[k]] = bundle.spec.arguments[k];
+  noteResults(bundle, arguments);
   return release(std::move(error));
 }
 

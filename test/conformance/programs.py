@@ -413,7 +413,9 @@ def outcome_of(program, runner, no_host):
 def validate(options):
     """Fills in the default of --host: with --no-host there is nothing for PyTorch to do."""
     if options.host is None:
-        options.host = "torch" if not options.no_host and inprocess.is_there(options.build) else "none"
+        # Kernels are run by the tools: the package's runtime reads no MLIR.
+        can_be_torch = options.target == "superdsc" and not options.no_host and inprocess.is_there(options.build)
+        options.host = "torch" if can_be_torch else "none"
     elif options.host == "torch":
         inprocess.require(options.build)
 

@@ -19,6 +19,7 @@
 
 #include "spyre/Compiler/Compile.h"
 #include "spyre/Device/Rates.h"
+#include "spyre/KTIRExecutor/KernelFile.h"
 #include "spyre/Loader/Loader.h"
 #include "spyre/Report/Trace.h"
 #include "spyre/Runtime/ProgramRun.h"
@@ -129,6 +130,8 @@ runtime::Result<runtime::Bundle> loadBundleDirectory(const RunOptions &options) 
   if (!spec && !fs::exists(runtime::findLaunchSpec(options.input), code))
     return Error{options.input + ": it has neither program.json nor launch_spec.json; say what a "
                                  "bundle's arguments are with --bind, or with -i and -o"};
+  if (!spec && fs::exists(options.input + "/" + runtime::kKernelFile, code))
+    return runtime::loadKernelBundle(options.input, ktir::readKernelFile);
   std::optional<artifact::Plan> plan;
   if (!fs::exists(options.input + "/plan.json", code)) {
     mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
@@ -173,7 +176,7 @@ runtime::Result<Executable> compileInput(const RunOptions &options, const npz::A
                       ? "; its arguments have open sizes (?), which --inputs has to give"
                       : "")};
   }
-  auto program = runtime::loadProgram(directory);
+  auto program = runtime::loadProgram(directory, ktir::readKernelFile);
   if (auto *error = std::get_if<Error>(&program))
     return *error;
   executable.program = std::move(std::get<runtime::LoadedProgram>(program));
@@ -193,7 +196,7 @@ runtime::Result<Executable> load(const RunOptions &options, const npz::Archive &
     if (!options.bind.empty() || !options.shortArguments.empty() || !options.sizes.empty())
       return Error{options.input + ": a program directory says itself what its arguments are; "
                                    "--bind, -i, -o and --sizes are for bundle directories"};
-    auto program = runtime::loadProgram(options.input);
+    auto program = runtime::loadProgram(options.input, ktir::readKernelFile);
     if (auto *error = std::get_if<Error>(&program))
       return *error;
     executable.program = std::move(std::get<runtime::LoadedProgram>(program));

@@ -27,8 +27,9 @@ struct LoadedProgram {
 
 /// Reads \p directory. Errors name the file: what loadBundle reports, a launch
 /// with a wrong number of buffers, a buffer too small for an argument, arguments of
-/// one buffer that disagree in layout, a step that reads what no step made.
-Result<LoadedProgram> loadProgram(const std::string &directory);
+/// one buffer that disagree in layout, a step that reads what no step made. \p kernels
+/// reads the kernels of programs that have such; without it they are an error.
+Result<LoadedProgram> loadProgram(const std::string &directory, const KernelReader &kernels = {});
 
 /// By buffer: its layout, as the bundle arguments that it becomes say; in \p program.
 using BufferLayouts = std::map<std::string, const ArgumentSpec *>;

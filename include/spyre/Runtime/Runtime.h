@@ -17,6 +17,7 @@
 
 #include "spyre/Runtime/Artifacts.h"
 #include "spyre/Runtime/Emulator.h"
+#include "spyre/Runtime/Kernel.h"
 #include "spyre/Runtime/Transfer.h"
 
 #include <atomic>
@@ -71,6 +72,8 @@ struct Bundle {
   LaunchSpec spec;
   std::map<std::string, sdsc::Descriptor> descriptors; ///< by file name
   std::vector<int64_t> sizes;                          ///< of the plan's size parameters
+  /// Launched in place of the plan's steps.
+  std::shared_ptr<const Kernel> kernel;
   /// The descriptors do not change after the first launch.
   mutable LaunchMemory memory;
 };
@@ -81,6 +84,9 @@ struct Bundle {
 /// a plan and a spec that disagree.
 Result<Bundle> loadBundle(const std::string &directory, std::optional<Plan> plan = std::nullopt,
                           std::optional<LaunchSpec> spec = std::nullopt);
+
+/// Reads launch_spec.json and kernel.ktir.mlir of \p directory.
+Result<Bundle> loadKernelBundle(const std::string &directory, const KernelReader &reader);
 
 /// Gives the symbolic dims of \p bundle sizes, one a size parameter (the largest ones,
 /// unless this is called): before its first launch.
@@ -127,6 +133,10 @@ private:
                                 const std::vector<int64_t> &arguments, int64_t pool,
                                 std::vector<int64_t> &loopVariables,
                                 std::shared_ptr<Schedule> *kept);
+  /// What the buffers that \p bundle writes hold from now on.
+  void noteResults(const Bundle &bundle, const std::vector<int64_t> &arguments);
+  std::optional<Error> runKernel(const Bundle &bundle, const std::vector<int64_t> &arguments,
+                                 int64_t poolInBytes);
   std::optional<LaunchMemory::Prepared> describeLaunch(std::vector<int64_t> addresses,
                                                        int64_t pool);
   std::optional<Error> checkSymbols(const sdsc::Descriptor &descriptor,
