@@ -11,6 +11,11 @@
 // CHECK-SAME: grid = [{{[0-9]+}}]
 // CHECK: ktdp.store
 
+// It runs, from the directory and from the text, to the numbers of the descriptors.
+// RUN: spyre-run %s -O2 --outputs %t.npz
+// RUN: spyre-run %t --check --expect %t.npz
+// RUN: spyre-run %s --target=ktir --check --expect %t.npz
+
 // Nothing is written where something is not supported.
 // RUN: rm -rf %t.no && sed -e 's/aten.add.Tensor/aten.sin/; s/, %%arg1, %%int1 :/ :/; s/, !torch.int//; s/%%0 = \(.*\), .* ->/%%0 = \1 ->/' %s > %t.sin.mlir
 // RUN: not spyre-compile %t.sin.mlir --target=ktir --host=none -o %t.no 2>&1 | FileCheck %s --check-prefix=REFUSED

@@ -19,15 +19,15 @@ def ConvertSpyreToKTIR : Pass<"convert-spyre-to-ktir", "::mlir::ModuleOp"> {
   let description = [{
     Input: one function of L3 with placed buffers, as `spyre-verify-plan` accepts
     it. Output: a kernel of the same name in `ktdp`, `linalg`, `arith`, `math`,
-    `tensor` and `scf`, for as many compute tiles as its operations use cores.
+    `spyreop`, `tensor` and `scf`, for as many compute tiles as its operations use cores.
     What cannot be emitted is reported in one error with a note an operation, and
     nothing is changed.
 
     Lowering: the pool (if there is one) and each argument become a base address
-    of type `index`; every buffer becomes a view of its device sizes; every
+    of type `index`; every operand becomes a strided view; every
     operation loads what its compute tile needs, computes it with `linalg` and
-    stores its result. `docs/developer/ktir.md` says how tiles, sticks and cores
-    map.
+    stores its result. What depends on another core waits at a barrier.
+    `docs/developer/ktir.md` says how tiles, sticks and cores map.
 
     ```mlir
     // spyre-opt --convert-spyre-to-ktir
@@ -40,15 +40,15 @@ def ConvertSpyreToKTIR : Pass<"convert-spyre-to-ktir", "::mlir::ModuleOp"> {
     module attributes {ktdp.address_unit = "bytes", spyre.f16 = "dl16"} {
       func.func @f(%arg0: index, %arg1: index) attributes {grid = [2]} {
         %0 = ktdp.get_compute_tile_id : index
-        %1 = ktdp.construct_memory_view %arg0, sizes: [1, 4, 64], strides: [256, 64, 1] {…} : memref<1x4x64xf16>
-        %2 = ktdp.construct_memory_view %arg1, sizes: [1, 4, 64], strides: [256, 64, 1] {…} : memref<1x4x64xf16>
-        %3 = ktdp.construct_access_tile %1[0, %0 * 2, 0] {…} : memref<1x4x64xf16> -> !ktdp.access_tile<1x2x64xindex>
-        %4 = ktdp.load %3 : <1x2x64xindex> -> tensor<1x2x64xf16>
+        %1 = ktdp.construct_memory_view %arg0, sizes: [4, 64], strides: [64, 1] {…} : memref<4x64xf16>
+        %2 = ktdp.construct_memory_view %arg1, sizes: [4, 64], strides: [64, 1] {…} : memref<4x64xf16>
+        %3 = ktdp.construct_access_tile %1[%0 * 2, 0] {…} : memref<4x64xf16> -> !ktdp.access_tile<2x64xindex>
+        %4 = ktdp.load %3 : <2x64xindex> -> tensor<2x64xf16>
         …
           %8 = math.absf %in : f16
         …
-        %7 = ktdp.construct_access_tile %2[0, %0 * 2, 0] {…} : memref<1x4x64xf16> -> !ktdp.access_tile<1x2x64xindex>
-        ktdp.store %6, %7 : tensor<1x2x64xf16>, <1x2x64xindex>
+        %7 = ktdp.construct_access_tile %2[%0 * 2, 0] {…} : memref<4x64xf16> -> !ktdp.access_tile<2x64xindex>
+        ktdp.store %6, %7 : tensor<2x64xf16>, <2x64xindex>
     ```
   }];
   let options = [

@@ -1,5 +1,5 @@
 // Numbers of the composites of L1 and of what programs build of them, against NumPy.
-// RUN: %against_numpy %s -O0 -O2 -O3,--cores=7 -O3,--device=mock4
+// RUN: %against_numpy %s -O0 -O2 -O3,--cores=7 -O3,--device=mock4 -O3,--device=mock4,--target=ktir
 
 // Along the stick dim (ending inside a stick), along rows, along the middle.
 // IN: x = 4 * normal(3, 20, 100)

@@ -1,5 +1,5 @@
 // Numbers of batchmatmul, matmul and linear written at L1, against NumPy.
-// RUN: %against_numpy %s -O0 -O2 -O3,--cores=7 -O3,--device=mock32
+// RUN: %against_numpy %s -O0 -O2 -O3,--cores=7 -O3,--device=mock32 -O3,--device=mock32,--target=ktir
 
 // Batch dims that one operand lacks, a contracted dim that ends inside a stick, transposed operands.
 // IN: x = whole(-2, 2, 3, 17, 100)

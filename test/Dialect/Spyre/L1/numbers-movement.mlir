@@ -1,5 +1,5 @@
 // Moved data, written at L1: every view, copy, part and join must be exact, against NumPy.
-// RUN: %against_numpy %s -O0 -O2 -O3,--cores=7 -O3,--device=mock32
+// RUN: %against_numpy %s -O0 -O2 -O3,--cores=7 -O3,--device=mock32 -O2,--target=ktir
 
 // Views alone: transposed, reshaped inside sticks, cut at odd places, every second element, repeated.
 // IN: x = normal(6, 10, 96)

@@ -1,6 +1,6 @@
 // Rows that no core holds, cut by loops that carry their largest numbers and sums, against NumPy: on devices
 // with little LX.
-// RUN: %against_numpy %s -O2,--device=mock32,--plan-kind=carried -O2,--plan-kind=carried
+// RUN: %against_numpy %s -O2,--device=mock32,--plan-kind=carried -O2,--plan-kind=carried -O2,--device=mock32,--plan-kind=carried,--target=ktir
 
 // Attention over rows of scores that no core of the smaller device holds.
 // IN: q = normal(1, 64, 64) / 8

@@ -1,5 +1,5 @@
 // Numbers of pointwise device operations written at L1, one and several operands, against NumPy.
-// RUN: %against_numpy %s -O0 -O2 -O3,--cores=7 -O3,--device=mock4
+// RUN: %against_numpy %s -O0 -O2 -O3,--cores=7 -O3,--device=mock4 -O3,--device=mock4,--target=ktir
 
 // Every operation of one operand.
 // IN: x = normal(33, 100)

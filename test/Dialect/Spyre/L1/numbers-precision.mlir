@@ -1,5 +1,5 @@
 // Conversions and parts of a program in f32, written at L1, against NumPy.
-// RUN: %against_numpy %s -O0 -O2 -O3,--cores=7 -O3,--device=mock4
+// RUN: %against_numpy %s -O0 -O2 -O3,--cores=7 -O3,--device=mock4 -O2,--target=ktir
 
 // There and back again; what f32 holds and 16 bits do not must survive in between.
 // IN: x = whole(1, 8, 33, 100)

@@ -1,5 +1,5 @@
 // Numbers of reductions written at L1, over stick and non-stick dims and several at once, against NumPy.
-// RUN: %against_numpy %s -O0 -O2 -O3,--cores=7 -O3,--device=mock32
+// RUN: %against_numpy %s -O0 -O2 -O3,--cores=7 -O3,--device=mock32 -O3,--cores=7,--target=ktir
 
 // Over the stick dim: lanes behind the end (100 of 128) must not count. Sums of integers are exact.
 // IN: x = whole(-3, 3, 33, 100)

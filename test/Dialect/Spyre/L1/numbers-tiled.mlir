@@ -1,5 +1,5 @@
 // Programs that have to run tile by tile, against NumPy: on devices with little LX, with as many tiles as fit.
-// RUN: %against_numpy %s -O3,--device=mock32 -O3,--device=mock4 -O2
+// RUN: %against_numpy %s -O3,--device=mock32 -O3,--device=mock4 -O2 -O3,--device=mock32,--target=ktir
 
 // Rows: a norm in f32 with weights, whose values between do not fit.
 // IN: x = normal(192, 640)

@@ -1,5 +1,5 @@
 // Planned programs with other layouts than the default: padded, other orders and sticks, sparse, reinterpreted.
-// RUN: %against_numpy %s -O0
+// RUN: %against_numpy %s -O0 -O0,--target=ktir
 
 // Other dims in the stick, other orders, more memory than the shape needs, between the default ones.
 // IN: x = normal(3, 64, 128)

@@ -1,5 +1,5 @@
 // Planned programs with loops that move over device memory, against NumPy.
-// RUN: %against_numpy %s -O0 convert=unroll-loops=true
+// RUN: %against_numpy %s -O0 convert=unroll-loops=true -O0,--target=ktir
 
 // Rows by a loop, through a tile in LX.
 // IN: x = normal(64, 128)

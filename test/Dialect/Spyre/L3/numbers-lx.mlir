@@ -1,5 +1,5 @@
 // Planned programs whose buffers stay in the cores' scratchpads, against NumPy.
-// RUN: %against_numpy %s -O0
+// RUN: %against_numpy %s -O0 -O0,--target=ktir
 
 // Each core keeps its rows; the second result takes the memory of the first.
 // IN: x = normal(128, 64)

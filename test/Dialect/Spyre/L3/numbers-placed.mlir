@@ -1,5 +1,5 @@
 // Divided by hand, placed by the planner: in device memory at -O0, in LX at -O2 where that is right, against NumPy.
-// RUN: %against_numpy %s -O0 -O2
+// RUN: %against_numpy %s -O0 -O2 -O0,--target=ktir
 
 // Two dims of rows in LX, read as one.
 // IN: x = normal(4, 32, 128)

@@ -1,5 +1,5 @@
 // Planned programs whose buffers share device memory, and operations that update it, against NumPy.
-// RUN: %against_numpy %s -O0
+// RUN: %against_numpy %s -O0 -O0,--target=ktir
 
 // Four buffers in the memory of two, and one whose place covers two that are dead by then.
 // IN: x = whole(-9, 9, 64, 64)

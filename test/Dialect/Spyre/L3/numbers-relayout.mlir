@@ -1,5 +1,5 @@
 // Relayouts over the ring, from one division among the scratchpads to another, against NumPy.
-// RUN: %against_numpy %s -O0
+// RUN: %against_numpy %s -O0 -O0,--target=ktir
 
 // Rows become rows and columns.
 // IN: x = normal(32, 256)
