@@ -191,6 +191,85 @@ std::string spyre::ktir::run(func::FuncOp kernel, Memory &memory,
   return runProgram(*program, memory, values, machine, stats, lx);
 }
 
+/// The host's type of \p type's numbers.
+static std::optional<::spyre::HostType> getHostType(Type type) {
+  using ::spyre::HostType;
+  if (type.isF16())
+    return HostType::Float16;
+  if (type.isBF16())
+    return HostType::BFloat16;
+  if (type.isF32())
+    return HostType::Float32;
+  if (type.isIndex())
+    return HostType::Int64;
+  auto integer = dyn_cast<IntegerType>(type);
+  switch (integer ? integer.getWidth() : 0) {
+  case 1:
+    return HostType::Bool;
+  case 8:
+    return HostType::Int8;
+  case 16:
+    return HostType::Int16;
+  case 32:
+    return HostType::Int32;
+  case 64:
+    return HostType::Int64;
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<KernelBinding> spyre::ktir::getBindingOfAttributes(func::FuncOp kernel,
+                                                                 std::string &error) {
+  KernelBinding binding;
+  binding.kernel = kernel.getSymName().str();
+  unsigned numInputs = 0, numOutputs = 0;
+  for (unsigned i = 0, e = kernel.getNumArguments(); i < e; ++i) {
+    auto fail = [&](const Twine &message) {
+      error = (describe(kernel.getArgument(i).getLoc()) + ": argument " + Twine(i) + ": " + message)
+                  .str();
+      return std::nullopt;
+    };
+    if (Attribute value = kernel.getArgAttr(i, kValueAttr)) {
+      if (auto number = dyn_cast<IntegerAttr>(value))
+        binding.arguments.emplace_back(number.getValue().sextOrTrunc(64).getSExtValue());
+      else if (auto number = dyn_cast<FloatAttr>(value))
+        binding.arguments.emplace_back(number.getValueAsDouble());
+      else
+        return fail("'" + kValueAttr + "' must be a number");
+      continue;
+    }
+    KernelArray array;
+    Attribute described;
+    for (auto [name, role] :
+         {std::pair(kInputAttr, ArrayRole::Input), std::pair(kOutputAttr, ArrayRole::Output),
+          std::pair(kInputOutputAttr, ArrayRole::InputOutput)})
+      if (Attribute attribute = kernel.getArgAttr(i, name)) {
+        described = attribute;
+        array.role = role;
+      }
+    if (!described)
+      return std::nullopt;
+    auto type = dyn_cast<TypeAttr>(described);
+    auto tensor = type ? dyn_cast<RankedTensorType>(type.getValue()) : RankedTensorType();
+    std::optional<::spyre::HostType> element;
+    if (tensor && tensor.hasStaticShape())
+      element = getHostType(tensor.getElementType());
+    if (!element)
+      return fail("its array must be described by a tensor type with sizes, such as "
+                  "tensor<96x64xf16>");
+    array.name = array.role == ArrayRole::Output ? "out" + std::to_string(numOutputs++)
+                                                 : "in" + std::to_string(numInputs++);
+    array.type = *element;
+    array.shape = Shape(tensor.getShape());
+    if (countElements(array.shape) < 0)
+      return fail("no array has the sizes of " + toText(tensor));
+    binding.arguments.emplace_back(array.name);
+    binding.arrays.push_back(std::move(array));
+  }
+  return binding;
+}
+
 std::string spyre::ktir::runBound(ModuleOp module, const KernelBinding &binding,
                                   const ArrayBytes &inputs, const RunOptions &options,
                                   ArrayBytes &outputs, MachineStats *stats) {

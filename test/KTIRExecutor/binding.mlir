@@ -2,7 +2,7 @@
 
 // RUN: split-file %s %t
 // RUN: not spyre-run %t/kernel.mlir 2>&1 | FileCheck %s --check-prefix=NONE
-// NONE: nothing says what the kernel's arguments are; describe them with -i and -o, with --bind, or in kernel.json beside it
+// NONE: nothing says what the kernel's arguments are; describe them with -i and -o, with --bind, by attributes, or in kernel.json beside it
 // RUN: not spyre-run %t/kernel.mlir -o 4@fp16 2>&1 | FileCheck %s --check-prefix=COUNT
 // COUNT: the kernel takes 2 arguments, 1 are given
 // RUN: not spyre-run %t/kernel.mlir --bind %t/field.json 2>&1 | FileCheck %s --check-prefix=FIELD

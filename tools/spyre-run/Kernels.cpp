@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The description of the arguments comes from --bind, from -i and -o, or from the JSON
-// file beside the kernel that has its name.
+// The description of the arguments comes from --bind, from -i and -o, from the JSON file
+// beside the kernel that has its name, or from attributes of the arguments.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,12 +53,15 @@ static Result<ktir::KernelBinding> readBinding(const RunOptions &options,
   if (file.empty() && options.shortArguments.empty()) {
     fs::path beside = fs::path(options.input).replace_extension(".json");
     if (!fs::exists(beside, code)) {
-      // Without arguments there is nothing to say.
-      if (kernels.size() == 1 && kernels.front().getNumArguments() == 0)
-        return ktir::KernelBinding();
+      std::string error;
+      if (kernels.size() == 1)
+        if (auto binding = ktir::getBindingOfAttributes(kernels.front(), error))
+          return std::move(*binding);
+      if (!error.empty())
+        return Error{error};
       return Error{options.input +
                    ": nothing says what the kernel's arguments are; describe them "
-                   "with -i and -o, with --bind, or in " +
+                   "with -i and -o, with --bind, by attributes, or in " +
                    beside.filename().string() + " beside it"};
     }
     file = beside.string();

@@ -47,6 +47,14 @@ struct KernelUnits {
 };
 KernelUnits getUnits(mlir::ModuleOp module, const RunOptions &options, std::string &error);
 
+/// What the arguments of \p kernel are, by their attributes: `ktdp.input`, `ktdp.output` or
+/// `ktdp.input_output` with a tensor type, or `ktdp.value` with a number. Nothing if an argument
+/// has none of them; \p error if one is wrong.
+inline constexpr llvm::StringLiteral kInputAttr = "ktdp.input", kOutputAttr = "ktdp.output",
+                                     kInputOutputAttr = "ktdp.input_output",
+                                     kValueAttr = "ktdp.value";
+std::optional<KernelBinding> getBindingOfAttributes(mlir::func::FuncOp kernel, std::string &error);
+
 /// Runs the kernel of \p module that \p binding names (or the only one) on arrays: places
 /// them, runs, and fetches the results.
 std::string runBound(mlir::ModuleOp module, const KernelBinding &binding, const ArrayBytes &inputs,
