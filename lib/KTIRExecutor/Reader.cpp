@@ -83,6 +83,33 @@ void Reader::emitMove(Operation *op, ArrayRef<int32_t> from, ArrayRef<int32_t> t
   move.results.assign(to.begin(), to.end());
 }
 
+void Reader::emitMove(Operation *op, Operation *user, ValueRange from, ArrayRef<int32_t> to) {
+  if (from.empty())
+    return;
+  emitMove(op, slotsOf(from), to);
+  for (Value value : from)
+    program.instructions.back().dies.push_back(diesAt(value, user));
+}
+
+void Reader::emitRelease(Operation *op) {
+  llvm::SetVector<Value> last;
+  op->walk([&](Operation *inner) {
+    for (Value value : inner->getOperands())
+      if (value.getParentBlock() == op->getBlock() &&
+          llvm::all_of(value.getUsers(), [&](Operation *user) {
+            Operation *ancestor = op->getBlock()->findAncestorOpInBlock(*user);
+            return ancestor && !op->isBeforeInBlock(ancestor);
+          }))
+        last.insert(value);
+  });
+  if (last.empty())
+    return;
+  Instruction &release = emit(Opcode::Release, op);
+  for (Value value : last)
+    release.operands.push_back(slotOf(value));
+  release.dies.assign(last.size(), true);
+}
+
 int32_t Reader::emitNumber(Operation *op, int64_t number) {
   Instruction &constant = emit(Opcode::Constant, op);
   constant.constant = Datum::of(number);
@@ -185,7 +212,9 @@ void Reader::emitFree(Operation &op, ArrayRef<Value> dead) {
 }
 
 void Reader::read(Operation &op) {
-  if (!readControl(op) && !readTensor(op) && !readMemory(op) && !readInterTile(op))
+  if (readControl(op))
+    return emitRelease(&op);
+  if (!readTensor(op) && !readMemory(op) && !readInterTile(op))
     context.reject(&op, "is not supported");
 }
 
@@ -211,24 +240,32 @@ void Reader::emitLoops(Operation *op, ArrayRef<int32_t> lower, ArrayRef<int32_t>
 }
 
 bool Reader::readControl(Operation &op) {
-  auto terminatorSlots = [&](Block &block) {
-    return slotsOf(block.getTerminator()->getOperands());
+  auto emitYield = [&](Block &block, ArrayRef<int32_t> to) {
+    Operation *terminator = block.getTerminator();
+    emitMove(&op, terminator, terminator->getOperands(), to);
+  };
+  // What a loop carries leaves it; the next time it begins anew.
+  auto moveOut = [&](ArrayRef<int32_t> from) {
+    if (from.empty())
+      return;
+    emitMove(&op, from, slotsOf(op.getResults()));
+    program.instructions.back().dies.assign(from.size(), true);
   };
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    emitMove(&op, slotsOf(loop.getInitArgs()), slotsOf(loop.getRegionIterArgs()));
+    emitMove(&op, &op, loop.getInitArgs(), slotsOf(loop.getRegionIterArgs()));
     emitLoops(&op, slotOf(loop.getLowerBound()), slotOf(loop.getUpperBound()),
               slotOf(loop.getStep()), slotOf(loop.getInductionVar()), [&] {
                 read(*loop.getBody());
-                emitMove(&op, terminatorSlots(*loop.getBody()), slotsOf(loop.getRegionIterArgs()));
+                emitYield(*loop.getBody(), slotsOf(loop.getRegionIterArgs()));
               });
-    emitMove(&op, slotsOf(loop.getRegionIterArgs()), slotsOf(loop.getResults()));
+    moveOut(slotsOf(loop.getRegionIterArgs()));
     return true;
   }
   if (auto branch = dyn_cast<scf::IfOp>(op)) {
     size_t test = program.instructions.size();
     emit(Opcode::JumpUnless, &op).operands = {slotOf(branch.getCondition())};
     read(*branch.thenBlock());
-    emitMove(&op, terminatorSlots(*branch.thenBlock()), slotsOf(op.getResults()));
+    emitYield(*branch.thenBlock(), slotsOf(op.getResults()));
     if (!branch.elseBlock()) {
       land(test);
       return true;
@@ -237,12 +274,12 @@ bool Reader::readControl(Operation &op) {
     emit(Opcode::Jump, &op);
     land(test);
     read(*branch.elseBlock());
-    emitMove(&op, terminatorSlots(*branch.elseBlock()), slotsOf(op.getResults()));
+    emitYield(*branch.elseBlock(), slotsOf(op.getResults()));
     land(jump);
     return true;
   }
   if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-    emitMove(&op, slotsOf(loop.getInits()), slotsOf(loop.getBeforeArguments()));
+    emitMove(&op, &op, loop.getInits(), slotsOf(loop.getBeforeArguments()));
     size_t start = program.instructions.size();
     read(*loop.getBeforeBody());
     auto condition = loop.getConditionOp();
@@ -250,14 +287,14 @@ bool Reader::readControl(Operation &op) {
     size_t test = program.instructions.size();
     emit(Opcode::JumpUnless, &op).operands = {slotOf(condition.getCondition())};
     read(*loop.getAfterBody());
-    emitMove(&op, terminatorSlots(*loop.getAfterBody()), slotsOf(loop.getBeforeArguments()));
+    emitYield(*loop.getAfterBody(), slotsOf(loop.getBeforeArguments()));
     emit(Opcode::Jump, &op).target = start;
     land(test);
-    emitMove(&op, slotsOf(loop.getAfterArguments()), slotsOf(op.getResults()));
+    moveOut(slotsOf(loop.getAfterArguments()));
     return true;
   }
   if (auto loop = dyn_cast<scf::ParallelOp>(op)) {
-    emitMove(&op, slotsOf(loop.getInitVals()), slotsOf(op.getResults()));
+    emitMove(&op, &op, loop.getInitVals(), slotsOf(op.getResults()));
     emitLoops(&op, slotsOf(loop.getLowerBound()), slotsOf(loop.getUpperBound()),
               slotsOf(loop.getStep()), slotsOf(loop.getInductionVars()), [&] {
                 read(*loop.getBody());
@@ -267,7 +304,7 @@ bool Reader::readControl(Operation &op) {
                   emitMove(reduce, {slotOf(op.getResult(i)), slotOf(reduce.getOperands()[i])},
                            slotsOf(block.getArguments()));
                   read(block);
-                  emitMove(reduce, terminatorSlots(block), slotOf(op.getResult(i)));
+                  emitYield(block, slotOf(op.getResult(i)));
                 }
               });
     return true;
@@ -276,7 +313,7 @@ bool Reader::readControl(Operation &op) {
     SmallVector<int32_t> lower = emitNumbers(&op, loop.getMixedLowerBound()),
                          upper = emitNumbers(&op, loop.getMixedUpperBound()),
                          steps = emitNumbers(&op, loop.getMixedStep());
-    emitMove(&op, slotsOf(loop.getOutputs()), slotsOf(loop.getRegionIterArgs()));
+    emitMove(&op, &op, loop.getOutputs(), slotsOf(loop.getRegionIterArgs()));
     emitLoops(&op, lower, upper, steps, slotsOf(loop.getInductionVars()), [&] {
       read(*loop.getBody());
       for (Operation &inner : loop.getTerminator().getYieldingOps()) {
@@ -295,7 +332,7 @@ bool Reader::readControl(Operation &op) {
                               Shape(insert.getStaticStrides())};
       }
     });
-    emitMove(&op, slotsOf(loop.getRegionIterArgs()), slotsOf(op.getResults()));
+    moveOut(slotsOf(loop.getRegionIterArgs()));
     return true;
   }
   if (auto region = dyn_cast<scf::ExecuteRegionOp>(op)) {
@@ -304,7 +341,7 @@ bool Reader::readControl(Operation &op) {
       return true;
     }
     read(region.getRegion().front());
-    emitMove(&op, terminatorSlots(region.getRegion().front()), slotsOf(op.getResults()));
+    emitYield(region.getRegion().front(), slotsOf(op.getResults()));
     return true;
   }
   if (isa<func::CallOp>(op)) {

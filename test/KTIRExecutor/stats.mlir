@@ -7,6 +7,7 @@
 // CHECK-DAG: "hbm_write_bytes_counted": 32,
 // CHECK-DAG: "hbm_write_sticks": 1,
 // CHECK-DAG: "exchanged_bytes": 0,
+// CHECK-DAG: "lx_bytes_peak": 32,
 
 #column = affine_set<(d0, d1) : (d0 >= 0, -d0 + 15 >= 0, d1 == 0)>
 #all = affine_set<(d0) : (d0 >= 0, -d0 + 15 >= 0)>

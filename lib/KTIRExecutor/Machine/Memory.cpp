@@ -31,45 +31,48 @@ int64_t Memory::findUnwritten(int64_t address, int64_t count) const {
   return it == begin + count ? -1 : it - written.begin();
 }
 
-int64_t RaceDetector::access(int64_t tile, const Clocks &clocks, int64_t address, int64_t count,
-                             bool writes) {
+int64_t RaceDetector::touch(Place &place, int64_t tile, const Clocks &clocks, bool writes) {
   auto isAfter = [&](int32_t other, uint32_t clock) {
     return other < 0 || other == tile || clocks[other] > clock;
   };
-  std::vector<Place> *block = nullptr;
-  int64_t current = -1;
-  for (int64_t i = address; i < address + count; ++i) {
-    if (i / kPlacesInBlock != current) {
-      current = i / kPlacesInBlock;
-      block = &blocks[current];
-      block->resize(kPlacesInBlock);
+  if (!isAfter(place.writer, place.writerClock))
+    return place.writer;
+  if (writes) {
+    for (auto [reader, clock] : place.readers)
+      if (!isAfter(reader, clock))
+        return reader;
+    place.writer = static_cast<int32_t>(tile);
+    place.writerClock = clocks[tile];
+    place.readers.clear();
+    return -1;
+  }
+  for (auto &[reader, clock] : place.readers)
+    if (reader == tile) {
+      clock = clocks[tile];
+      return -1;
     }
-    Place &place = (*block)[i % kPlacesInBlock];
-    if (!isAfter(place.writer, place.writerClock))
-      return place.writer;
-    if (writes) {
-      if (!isAfter(place.reader, place.readerClock))
-        return place.reader;
-      for (auto [reader, clock] : place.readers)
-        if (!isAfter(reader, clock))
-          return reader;
-      place.writer = static_cast<int32_t>(tile);
-      place.writerClock = clocks[tile];
-      place.reader = -1;
-      place.readers.clear();
-      continue;
+  place.readers.emplace_back(static_cast<int32_t>(tile), clocks[tile]);
+  return -1;
+}
+
+int64_t RaceDetector::access(int64_t tile, const Clocks &clocks, int64_t address, int64_t count,
+                             bool writes) {
+  int64_t end = address + count;
+  for (int64_t at = address; at < end;) {
+    int64_t number = at / kBytesInBlock, next = std::min((number + 1) * kBytesInBlock, end);
+    Block &block = blocks[number];
+    if (block.bytes.empty()) {
+      if (next - at == kBytesInBlock) {
+        if (int64_t other = touch(block.whole, tile, clocks, writes); other >= 0)
+          return other;
+        at = next;
+        continue;
+      }
+      block.bytes.assign(kBytesInBlock, block.whole);
     }
-    if (place.reader == -1 || place.reader == tile) {
-      place.reader = static_cast<int32_t>(tile);
-      place.readerClock = clocks[tile];
-      continue;
-    }
-    auto known = std::find_if(place.readers.begin(), place.readers.end(),
-                              [&](const auto &entry) { return entry.first == tile; });
-    if (known == place.readers.end())
-      place.readers.emplace_back(static_cast<int32_t>(tile), clocks[tile]);
-    else
-      known->second = clocks[tile];
+    for (; at < next; ++at)
+      if (int64_t other = touch(block.bytes[at % kBytesInBlock], tile, clocks, writes); other >= 0)
+        return other;
   }
   return -1;
 }

@@ -19,6 +19,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <unordered_map>
 
 namespace spyre::ktir {
 
@@ -57,12 +58,16 @@ private:
   struct Place {
     int32_t writer = -1;
     uint32_t writerClock = 0;
-    int32_t reader = -1; ///< -2: several
-    uint32_t readerClock = 0;
-    std::vector<std::pair<int32_t, uint32_t>> readers; ///< all, where there are several
+    std::vector<std::pair<int32_t, uint32_t>> readers; ///< since the last write, with clocks
   };
-  static constexpr int64_t kPlacesInBlock = 64;
-  std::map<int64_t, std::vector<Place>> blocks;
+  /// Bytes that have been touched together have one place, others one each.
+  static constexpr int64_t kBytesInBlock = 64;
+  struct Block {
+    Place whole;
+    std::vector<Place> bytes;
+  };
+  static int64_t touch(Place &place, int64_t tile, const Clocks &clocks, bool writes);
+  std::unordered_map<int64_t, Block> blocks;
 };
 
 /// Memory that a view's elements lie in: device memory or some tile's LX.
