@@ -83,21 +83,19 @@ static bool isFloatArgument(Type type) {
 /// Makes every linalg operation a generic one, where upstream can.
 static void generalize(ModuleOp module) {
   IRRewriter rewriter(module.getContext());
-  SmallVector<linalg::LinalgOp> named;
   SmallVector<linalg::SoftmaxOp> composite;
-  module.walk([&](Operation *op) {
-    if (auto softmax = dyn_cast<linalg::SoftmaxOp>(op))
-      composite.push_back(softmax);
-    else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-             linalgOp && !isa<linalg::GenericOp>(op))
-      named.push_back(linalgOp);
-  });
+  module.walk([&](linalg::SoftmaxOp op) { composite.push_back(op); });
   for (linalg::SoftmaxOp op : composite) {
     rewriter.setInsertionPoint(op);
     FailureOr<SmallVector<Value>> values = op.decomposeOperation(rewriter);
     if (succeeded(values))
       rewriter.replaceOp(op, *values);
   }
+  SmallVector<linalg::LinalgOp> named;
+  module.walk([&](linalg::LinalgOp op) {
+    if (!isa<linalg::GenericOp>(op))
+      named.push_back(op);
+  });
   for (linalg::LinalgOp op : named) {
     if (!op.hasPureTensorSemantics())
       continue;

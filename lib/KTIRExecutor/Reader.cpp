@@ -91,25 +91,6 @@ void Reader::emitMove(Operation *op, Operation *user, ValueRange from, ArrayRef<
     program.instructions.back().dies.push_back(diesAt(value, user));
 }
 
-void Reader::emitRelease(Operation *op) {
-  llvm::SetVector<Value> last;
-  op->walk([&](Operation *inner) {
-    for (Value value : inner->getOperands())
-      if (value.getParentBlock() == op->getBlock() &&
-          llvm::all_of(value.getUsers(), [&](Operation *user) {
-            Operation *ancestor = op->getBlock()->findAncestorOpInBlock(*user);
-            return ancestor && !op->isBeforeInBlock(ancestor);
-          }))
-        last.insert(value);
-  });
-  if (last.empty())
-    return;
-  Instruction &release = emit(Opcode::Release, op);
-  for (Value value : last)
-    release.operands.push_back(slotOf(value));
-  release.dies.assign(last.size(), true);
-}
-
 int32_t Reader::emitNumber(Operation *op, int64_t number) {
   Instruction &constant = emit(Opcode::Constant, op);
   constant.constant = Datum::of(number);
@@ -212,9 +193,7 @@ void Reader::emitFree(Operation &op, ArrayRef<Value> dead) {
 }
 
 void Reader::read(Operation &op) {
-  if (readControl(op))
-    return emitRelease(&op);
-  if (!readTensor(op) && !readMemory(op) && !readInterTile(op))
+  if (!readControl(op) && !readTensor(op) && !readMemory(op) && !readInterTile(op))
     context.reject(&op, "is not supported");
 }
 

@@ -106,8 +106,6 @@ private:
   /// The same for values that \p user uses, which end there where nothing else needs them.
   void emitMove(mlir::Operation *op, mlir::Operation *user, mlir::ValueRange from,
                 llvm::ArrayRef<int32_t> to);
-  /// Lets go of what is last used within \p op.
-  void emitRelease(mlir::Operation *op);
   llvm::SmallVector<int32_t> slotsOf(mlir::ValueRange values);
   int32_t emitNumber(mlir::Operation *op, int64_t number);
   /// Sets the target of the jump at \p at to the next instruction.

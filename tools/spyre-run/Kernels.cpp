@@ -41,7 +41,17 @@ bool spyre::tools::looksLikeKernel(const std::string &file) {
     return false;
   auto text = runtime::readTextFile(file);
   auto *found = std::get_if<std::string>(&text);
-  return found && found->find("ktdp.") != std::string::npos;
+  if (!found)
+    return false;
+  // What comments say does not count.
+  for (size_t begin = 0; begin < found->size();) {
+    size_t end = std::min(found->find('\n', begin), found->size());
+    std::string_view line(found->data() + begin, end - begin);
+    if (line.substr(0, line.find("//")).find("ktdp.") != std::string_view::npos)
+      return true;
+    begin = end + 1;
+  }
+  return false;
 }
 
 /// What the arguments of \p kernel are.

@@ -89,8 +89,6 @@ Flow Executor::execute() {
     tile.slots[in.results[0]] = Datum::of(
         static_cast<int64_t>(static_cast<uint64_t>(number(0)) + static_cast<uint64_t>(number(1))));
     break;
-  case Opcode::Release:
-    break;
   case Opcode::Return:
     return Flow::Finished;
   case Opcode::Constant:

@@ -13,6 +13,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy import float64 as f64
 
+from lib import formats
+
 
 @dataclasses.dataclass
 class Kernel:
@@ -44,13 +46,15 @@ def draw_inputs(arrays, kernel, seed):
     for array in arrays:
         if array.get("role", "input") == "output":
             continue
-        name, dtype, shape = array["name"], np.dtype(array["dtype"]), tuple(array["shape"])
+        name, dtype, shape = array["name"], np.dtype(formats.STORED[array["dtype"]]), tuple(array["shape"])
         if kernel and name in kernel.draw:
             value = np.asarray(kernel.draw[name](rng, shape))
-        elif dtype.kind == "f":
+        elif dtype.kind == "f" or array["dtype"] == "bfloat16":
             value = rng.standard_normal(shape)
         else:
             value = rng.integers(0, 8, shape)
+        if array["dtype"] == "bfloat16":
+            value = formats.float32_to_bfloat16(value.astype(np.float32))
         inputs[name] = value.astype(dtype).reshape(shape)
     return inputs
 
@@ -523,3 +527,56 @@ def reduce_scatter(a):
 @kernel(ulps=0)
 def arg_max_roles(a):
     return {"out0": np.repeat(a["in0"].max(0)[None], 8, 0), "out1": np.repeat(a["in0"].argmax(0)[None], 8, 0)}
+
+
+# --- more whole layers and types ---------------------------------------------------
+
+
+@kernel(ulps=0, in2=integers(0, 32))
+def indirect_distributed(a):
+    return {"out0": np.concatenate([a["in0"], a["in1"]])[a["in2"]]}
+
+
+@kernel(ulps=0, in1=integers(0, 1000))
+def embedding(a):
+    return {"out0": a["in0"][a["in1"]]}
+
+
+@kernel(ulps=8)
+def flash_attention(a):
+    q, k, v = (a[n].astype(f64) for n in ("in0", "in1", "in2"))
+    scores = np.where(np.tri(64, dtype=bool), q @ k.T / 8, -np.inf)
+    return {"out0": softmax(scores) @ v}
+
+
+@kernel(ulps=64)
+def linalg_softmax(a):
+    y = softmax(a["in0"].astype(f64)) @ a["in1"]
+    return {"out0": y, "out1": ((y.reshape(24, 12) @ a["in2"]) ** 2).sum(keepdims=True)}
+
+
+@kernel()
+def log_softmax(a):
+    x = a["in0"].astype(f64)
+    return {"out0": x - np.log(np.exp(x).sum(0))}
+
+
+@kernel(ulps=16)
+def pipeline(a):
+    x = a["in0"].astype(f64)
+    y = x
+    for _ in range(3):
+        y = np.roll(y, 1, 0) + x
+    return {"out0": y}
+
+
+@kernel(ulps=16)
+def bfloat16(a):
+    x, y = (formats.bfloat16_to_float32(a[n]).astype(f64) for n in ("in0", "in1"))
+    return {"out0": (x * y).sum(1)}
+
+
+@kernel(ulps=0, in0=lambda rng, shape: formats.encode_dl16(rng.uniform(0.01, 100, shape)).view(np.int16))
+def df16(a):
+    x = formats.decode_dl16(a["in0"].view(np.uint16)).astype(f64)
+    return {"out0": formats.encode_dl16(np.maximum(x, 1 / x)).view(np.int16)}

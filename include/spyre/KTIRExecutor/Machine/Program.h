@@ -27,7 +27,6 @@ enum class Opcode : uint8_t {
   JumpUnless, ///< to target if operand 0 is 0
   LoopTest, ///< to target unless operand 0 < operand 1 (unsigned if numbers[0]); step operand 2 > 0
   Step,     ///< result 0 = operand 0 + operand 1
-  Release, ///< lets go of the operands that die
   Return,
   // Values.
   Constant,
