@@ -9,7 +9,7 @@
 // SPEC-SAME: "array":"out0"
 // CHECK: func.func @main
 // CHECK-SAME: grid = [{{[0-9]+}}]
-// CHECK: ktdp.store
+// CHECK: {{ktdp[.]}}store
 
 // It runs, from the directory and from the text, to the numbers of the descriptors.
 // RUN: spyre-run %s -O2 --outputs %t.npz
