@@ -67,6 +67,10 @@ std::optional<Element> ReaderContext::getElement(Type type) const {
     return Element{f16, 16};
   if (type.isBF16())
     return Element{ElementKind::BF16, 16};
+  if (isa<Float8E4M3FNType>(type))
+    return Element{ElementKind::E4M3, 8};
+  if (isa<Float8E5M2Type>(type))
+    return Element{ElementKind::E5M2, 8};
   if (type.isIndex())
     return kIndex;
   if (auto integer = dyn_cast<IntegerType>(type))

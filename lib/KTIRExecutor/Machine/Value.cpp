@@ -12,6 +12,7 @@
 #include "spyre/KTIRExecutor/Machine/Value.h"
 
 #include "spyre/Numerics/DL16.h"
+#include "spyre/Numerics/FP8.h"
 
 #include <bit>
 #include <cmath>
@@ -86,6 +87,14 @@ void spyre::ktir::roundTo(Element element, float *values, int64_t count) {
     for (int64_t i = 0; i < count; ++i)
       values[i] = decodeBF16(encodeBF16(values[i]));
     return;
+  case ElementKind::E4M3:
+    for (int64_t i = 0; i < count; ++i)
+      values[i] = decodeFP8E4M3(encodeFP8E4M3(values[i]));
+    return;
+  case ElementKind::E5M2:
+    for (int64_t i = 0; i < count; ++i)
+      values[i] = decodeFP8E5M2(encodeFP8E5M2(values[i]));
+    return;
   default:
     return;
   }
@@ -99,6 +108,10 @@ void spyre::ktir::decode(Element element, const uint8_t *bytes, float *values, i
     return decodeAll<uint16_t>(bytes, values, count, decodeHalf);
   case ElementKind::BF16:
     return decodeAll<uint16_t>(bytes, values, count, decodeBF16);
+  case ElementKind::E4M3:
+    return decodeAll<uint8_t>(bytes, values, count, decodeFP8E4M3);
+  case ElementKind::E5M2:
+    return decodeAll<uint8_t>(bytes, values, count, decodeFP8E5M2);
   default:
     std::memcpy(values, bytes, count * sizeof(float));
   }
@@ -112,6 +125,10 @@ void spyre::ktir::encode(Element element, const float *values, uint8_t *bytes, i
     return encodeAll<uint16_t>(values, bytes, count, encodeHalf);
   case ElementKind::BF16:
     return encodeAll<uint16_t>(values, bytes, count, encodeBF16);
+  case ElementKind::E4M3:
+    return encodeAll<uint8_t>(values, bytes, count, encodeFP8E4M3);
+  case ElementKind::E5M2:
+    return encodeAll<uint8_t>(values, bytes, count, encodeFP8E5M2);
   default:
     std::memcpy(bytes, values, count * sizeof(float));
   }

@@ -23,7 +23,7 @@
 namespace spyre::ktir {
 
 /// How numbers of a type are rounded and lie in memory.
-enum class ElementKind : uint8_t { F32, DL16, IEEE16, BF16, Int };
+enum class ElementKind : uint8_t { F32, DL16, IEEE16, BF16, E4M3, E5M2, Int };
 
 struct Element {
   ElementKind kind = ElementKind::Int;
