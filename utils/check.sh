@@ -65,6 +65,7 @@ bundles|quick|summary|"$python" "$conformance/bundles.py" "$data/superdsc/bundle
 ktir|quick|summary|"$python" "$conformance/ktir.py" "$data/ktir" --jobs $SPYRE_JOBS
 tier1-O2|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O2
 tier1-O3-mock4|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O3 --device mock4
+tier1-ktir-mock4|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 1 --no-host -O3 --device mock4 --target ktir
 paths|quick|summary|"$python" "$conformance/paths.py" "$data/superdsc/bundles/small" "$data/models"
 unaligned-O2|quick|summary|"$python" "$conformance/programs.py" "$data/unaligned/cases.jsonl.gz" --no-host -O2
 ops-O2|quick|summary|"$python" "$conformance/programs.py" "$data/ops/cases.jsonl.gz" --no-host -O2
@@ -89,6 +90,8 @@ drawn-unaligned|quick|summary|"$python" "$conformance/programs.py" "$data/unalig
 drawn-failures|long|summary|"$python" "$conformance/programs.py" "$data/failures" --no-host -O2 --device mock32 --plan-kind tiled --plan-seed 4
 unaligned-O3-mock4|quick|summary|"$python" "$conformance/programs.py" "$data/unaligned/cases.jsonl.gz" --no-host -O3 --device mock4
 tier2-O3-mock4|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O3 --device mock4
+tier2-ktir-mock4|long|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O3 --device mock4 --target ktir
+unaligned-ktir-mock4|long|summary|"$python" "$conformance/programs.py" "$data/unaligned/cases.jsonl.gz" --no-host -O3 --device mock4 --target ktir
 ops-O3-mock4|long|summary|"$python" "$conformance/programs.py" "$data/ops/cases.jsonl.gz" --no-host -O3 --device mock4
 tier2-banded-mock32|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2 --device mock32 --plan-kind banded
 tier2-banded-carried|quick|summary|"$python" "$conformance/programs.py" "$data/models" --tier 2 --no-host -O2 --device mock32 --plan-kind banded-carried

@@ -431,7 +431,7 @@ def OpFunc_meannonstick : OpFuncNonStick<"mean", CombineAdd,
 }
 def OpFunc_exx2 : OpFuncReduction<"exx2", CombineAdd,
     "lane 0 = exx2scale * sum x (0 if useZeroMean), lane 1 = exx2scale * sum x^2"> {
-  let ktirKind = "unsupported";
+  let ktirKind = "reduce";
   let scaleLaw = "None";
   let constants = ["exx2scale", "useZeroMean"];
   let arrangementRule = "ProducesExx2";
@@ -476,10 +476,12 @@ class OpFuncTopK<string name, OpFuncTailRule tail, string text> : OpFunc<name, "
   let arrangementRule = "Same";
   let divisible = 0;
   let costClass = "TopK";
-  let ktirKind = "unsupported";
+  let ktirKind = "named";
   let notes = "one core only; k <= 4";
 }
-def OpFunc_topkvalue : OpFuncTopK<"topkvalue", OpFuncTailSame, "the k largest values along a non-stick dim, falling">;
+def OpFunc_topkvalue : OpFuncTopK<"topkvalue", OpFuncTailSame, "the k largest values along a non-stick dim, falling"> {
+  let keepsNumbers = 1;
+}
 def OpFunc_topkindex : OpFuncTopK<"topkindex", OpFuncTailRule<"AlwaysFinite">, "where the k largest values stand">;
 
 //===----------------------------------------------------------------------===//

@@ -69,7 +69,7 @@ const std::vector<BarrierFinder::Box> &BarrierFinder::getBoxes(const Touch &touc
     return found;
   const KernelOp &op = getOp(touch);
   const PlannedOp &planned = model.describe(op.op);
-  const layout::Access &access = planned.accesses[touch.operand];
+  const layout::Access &access = planned.accesses[getOperand(touch).number];
   layout::TensorLayout tensor =
       cast<BufferType>(getOperand(touch).buffer.getType()).getTensorLayout();
   auto add = [&](int64_t core, std::optional<layout::Region> region) {

@@ -224,16 +224,27 @@ Value KernelEmitter::emitPointwise(const KernelOp &op) {
   maps.push_back(getIndexing(op, output));
   Type type = op.operands[output].elementType;
   // An input by itself: a copy, or a broadcast.
-  bool isSame = op.info->body.size() == 1 && op.masks.empty();
+  bool isSame = op.info->body.size() == 1 && op.masks.empty() && inputs.size() == 1;
   if (isSame && maps[0] == maps[1])
     return inputs[0];
   SmallVector<Value> origins = getMaskOrigins(op);
   Value empty = tensor::EmptyOp::create(b, loc, getTileShape(op, output), type);
-  return makeGeneric(op, inputs, empty, maps, [&](OpBuilder &inner, Location at, ValueRange args) {
-    SmallVector<Value> values(args.drop_back());
-    values[0] = applyMasks(inner, at, op, origins, values[0]);
-    return BodyBuilder(inner, at, op.op, values, type).build();
-  });
+  // The device computes wider than 16 bits and rounds once. Most bodies do so by themselves.
+  bool isWide = op.info->category == ::spyre::OpCategory::Normalisation;
+  Type f32 = b.getF32Type(), computed = isWide ? f32 : type;
+  return makeGeneric(
+      op, inputs, empty, maps, [&](OpBuilder &inner, Location at, ValueRange args) -> Value {
+        SmallVector<Value> values(args.drop_back());
+        values[0] = applyMasks(inner, at, op, origins, values[0]);
+        for (Value &value : values)
+          if (isWide && value.getType() != f32)
+            value = arith::ExtFOp::create(inner, at, f32, value);
+        Value result = op.takesMoments() ? makeMomentsScale(inner, at, op, values[0], values[1])
+                                         : BodyBuilder(inner, at, op.op, values, computed).build();
+        if (computed == type)
+          return result;
+        return arith::TruncFOp::create(inner, at, type, result);
+      });
 }
 
 /// A copy of the rows of a table that an index names.
@@ -268,7 +279,7 @@ Value KernelEmitter::emitCombination(const KernelOp &op) {
   SmallVector<AffineExpr> results;
   bool isBroadcast = false;
   for (const Axis &axis : op.operands[output].axes) {
-    bool isAlike = axis.part < 0 || op.parts[axis.part].dim < 0;
+    bool isAlike = axis.part < 0 || (op.parts[axis.part].dim < 0 && !op.hasMoments());
     isBroadcast |= isAlike;
     if (isAlike)
       continue;
@@ -294,16 +305,19 @@ Value KernelEmitter::emitCombination(const KernelOp &op) {
     }
     maps.push_back(map);
     SmallVector<Value> origins = getMaskOrigins(op);
-    return makeGeneric(
-        op, inputs, accumulator, maps, [&](OpBuilder &inner, Location at, ValueRange args) {
-          SmallVector<Value> values;
-          for (Value arg : args.drop_back())
-            values.push_back(widen(inner, at, arg));
-          values[0] = applyMasks(inner, at, op, origins, values[0]);
-          Value next =
-              op.isContraction() ? BodyBuilder(inner, at, op.op, values, f32).build() : values[0];
-          return combine(inner, at, op.info->combiner, args.back(), next);
-        });
+    return makeGeneric(op, inputs, accumulator, maps,
+                       [&](OpBuilder &inner, Location at, ValueRange args) {
+                         SmallVector<Value> values;
+                         for (Value arg : args.drop_back())
+                           values.push_back(widen(inner, at, arg));
+                         values[0] = applyMasks(inner, at, op, origins, values[0]);
+                         Value next = values[0];
+                         if (op.isContraction())
+                           next = BodyBuilder(inner, at, op.op, values, f32).build();
+                         else if (op.hasMoments()) // their lanes are the last part
+                           next = makeMoment(inner, at, numberDims(op).back(), next);
+                         return combine(inner, at, op.info->combiner, args.back(), next);
+                       });
   });
   bool isLX = op.operands[output].isLX();
   if (op.isSumShared()) {
@@ -312,14 +326,16 @@ Value KernelEmitter::emitCombination(const KernelOp &op) {
     if (!isLX)
       enterFirstOfSum(op);
   }
-  bool isDone = op.isContraction() || op.info->body.size() == 1;
+  bool isDone = op.isContraction() || (op.info->body.size() == 1 && !op.hasMoments());
   if (isDone && type == f32 && !isBroadcast)
     return sum;
   Value narrow = tensor::EmptyOp::create(b, loc, getTileShape(op, output), type);
   return makeGeneric(op, sum, narrow, {map, getIndexing(op, output)},
                      [&](OpBuilder &inner, Location at, ValueRange args) {
                        Value value = args[0];
-                       if (!op.isContraction())
+                       if (op.hasMoments())
+                         value = scaleMoment(inner, at, op, shape.size() - 1, value);
+                       else if (!op.isContraction())
                          value = BodyBuilder(inner, at, op.op, value, f32).build();
                        return type == f32
                                   ? value
@@ -329,6 +345,8 @@ Value KernelEmitter::emitCombination(const KernelOp &op) {
 
 void KernelEmitter::emitTile(const KernelOp &op) {
   OpBuilder::InsertionGuard guard(b);
+  if (op.isLargest())
+    return emitLargest(op);
   Value result = op.combines()                          ? emitCombination(op)
                  : DeviceOpInterface(op.op).getGather() ? emitGather(op)
                                                         : emitPointwise(op);

@@ -281,7 +281,8 @@ Value KernelEmitter::emitLoops(const KernelOp &op, bool reduced, Value carried,
   OpBuilder::InsertionGuard guard(b);
   SmallVector<scf::ForOp> loops;
   for (auto [p, part] : llvm::enumerate(op.parts)) {
-    if (part.isReduced != reduced || op.tileSizes[p] == part.extent)
+    if (part.isReduced != reduced || op.tileSizes[p] == part.extent ||
+        (op.isLargest() && part.dim == 0))
       continue;
     Value zero = getIndex(0), end = getIndex(part.extent), step = getIndex(op.tileSizes[p]);
     auto loop =

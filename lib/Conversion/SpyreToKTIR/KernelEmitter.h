@@ -32,6 +32,13 @@ struct TileGroups {
 /// How results over parts of the reduced dims are put together.
 Value combine(OpBuilder &b, Location loc, ::spyre::Combiner combiner, Value x, Value y);
 
+/// What \p value adds to its moment; \p lanes is the generic's dim of the two lanes.
+Value makeMoment(OpBuilder &b, Location loc, unsigned lanes, Value value);
+/// The moment of \p op that \p sum is the sum of.
+Value scaleMoment(OpBuilder &b, Location loc, const KernelOp &op, unsigned lanes, Value sum);
+/// From the moments of a row what its deviations are multiplied by.
+Value makeMomentsScale(OpBuilder &b, Location loc, const KernelOp &op, Value mean, Value squares);
+
 class KernelEmitter {
 public:
   KernelEmitter(func::FuncOp planned, const Kernel &kernel)
@@ -65,6 +72,8 @@ private:
   Value emitPointwise(const KernelOp &op);
   Value emitGather(const KernelOp &op);
   Value emitCombination(const KernelOp &op);
+  /// The largest numbers, or their places, each stored by itself.
+  void emitLargest(const KernelOp &op);
   /// A generic operation over the parts of \p op.
   Value makeGeneric(const KernelOp &op, ValueRange inputs, Value init, ArrayRef<AffineMap> maps,
                     function_ref<Value(OpBuilder &, Location, ValueRange)> body);

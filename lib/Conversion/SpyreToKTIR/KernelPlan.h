@@ -69,6 +69,7 @@ struct LoopTerm {
 
 struct KernelOperand {
   Value buffer;
+  unsigned number = 0; ///< of the operation's operand that it is
   BufferBase base;
   Type elementType;
   int64_t constant = 0;   ///< elements from the base
@@ -106,6 +107,14 @@ struct KernelOp {
 
   /// True if results over parts of the reduced dims are put together.
   bool combines() const { return info->combiner != ::spyre::Combiner::None; }
+  /// True if lanes 0 and 1 of a stick are two results.
+  bool hasMoments() const {
+    return info->arrangementRule == ::spyre::ArrangementRule::ProducesExx2;
+  }
+  /// True if it reads such a stick: both lanes of the first input.
+  bool takesMoments() const { return info->arrangementRule == ::spyre::ArrangementRule::FromExx2; }
+  /// True if the result has the largest numbers one after another, along its first dim.
+  bool isLargest() const { return info->stickRule == ::spyre::StickRule::TopK; }
   /// True if the body comes before the combination: a contraction's factors.
   bool isContraction() const { return info->category == ::spyre::OpCategory::Batchmatmul; }
   /// True if compute tiles share reduced dims: their sums are put together.

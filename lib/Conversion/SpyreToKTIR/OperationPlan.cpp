@@ -266,7 +266,7 @@ bool OperationPlanner::divideParts() {
       return refuse("the output starts inside a stick");
     freeLane = result.parts.size();
     Part part;
-    part.extent = output.sizes.back();
+    part.extent = result.hasMoments() ? 2 : output.sizes.back();
     result.parts.push_back(part);
   }
   for (const Place &place : places)
@@ -446,6 +446,9 @@ int64_t OperationPlanner::getBytes() const {
 /// else is left; what is written are whole sticks.
 bool OperationPlanner::chooseTiles() {
   result.tileSizes = result.getExtents();
+  for (auto [p, part] : llvm::enumerate(result.parts))
+    if (result.isLargest() && part.dim == 0)
+      result.tileSizes[p] = 1; // one after another
   bool cutsLanes = false;
   std::vector<bool> isWrittenLane(result.parts.size(), false);
   for (const Axis &axis : result.operands.back().axes)
@@ -456,7 +459,9 @@ bool OperationPlanner::chooseTiles() {
     int64_t bestBytes = getBytes(), bestSize = 0;
     for (auto [p, part] : llvm::enumerate(result.parts)) {
       int64_t size = result.tileSizes[p], factor = 2;
-      if (size == 1 || isWrittenLane[p] || (part.isLane && !cutsLanes))
+      // The largest numbers are looked for along the whole of a dim.
+      if (size == 1 || isWrittenLane[p] || (part.isLane && !cutsLanes) ||
+          (result.isLargest() && part.isReduced))
         continue;
       while (size % factor)
         ++factor;
@@ -511,6 +516,7 @@ FailureOr<std::string> OperationPlanner::run() {
       return failure();
     KernelOperand operand;
     operand.buffer = getBuffer(i);
+    operand.number = i;
     operand.base = *base;
     operand.elementType = getElementType(type.getLayout().getFormat(), type.getContext());
     result.operands.push_back(std::move(operand));
@@ -538,8 +544,15 @@ FailureOr<std::string> OperationPlanner::run() {
       return reason;
   if (!model.get(result.op))
     return failure();
-  if (!result.combines() && llvm::any_of(result.parts, [](const Part &p) { return p.isReduced; }))
+  if (!result.combines() && !result.isLargest() &&
+      llvm::any_of(result.parts, [](const Part &p) { return p.isReduced; }))
     return std::string("its result has fewer dims than its iteration space");
+  if (result.takesMoments()) {
+    // Lane 1 is read beside lane 0.
+    KernelOperand squares = result.operands[0];
+    squares.constant += 1;
+    result.operands.insert(result.operands.begin() + 1, std::move(squares));
+  }
   if (!addMasks() || !chooseTiles())
     return reason;
   return std::string();

@@ -146,3 +146,38 @@ func.func @gather(%i: !i, %t: !t, %o: !o) {
   spyre.identity (d0 = 64 / 2, d1 = 256 / 4) ins(%i[d0], %t[0, d1]) outs(%o[d0, d1]) gather(1[0] by 0) : !i, !t -> !o
   return
 }
+
+// -----
+
+// Two moments of a row are a dim of the sum; lanes 0 and 1 of the stick are written.
+// CHECK-LABEL: func.func @moments
+// CHECK: construct_memory_view %{{.*}}, sizes: [32, 2], strides: [64, 1]
+// CHECK: linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}], iterator_types = ["parallel", "reduction", "reduction", "parallel"]} {{.*}} outs(%{{.*}} : tensor<32x2xf32>)
+// CHECK: %[[SQUARE:.*]] = arith.mulf %[[X:.*]], %[[X]] : f32
+// CHECK: %[[LANE:.*]] = linalg.index 3
+// CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[LANE]]
+// CHECK: arith.select %[[FIRST]], %[[X]], %[[SQUARE]]
+// CHECK: spyreop.rsqrt %{{.*}} : f32
+!x = !spyre.buffer<32x128xf16, #spyre.layout<[2, 32, 64], order [0, 1], SEN169_FP16>, hbm>
+!s = !spyre.buffer<32xf16, #spyre.layout<[1, 32, 64], order [0, -1], SEN169_FP16>, hbm>
+func.func @moments(%x: !x, %e: !s, %o: !s) {
+  spyre.exx2 (d0 = 32, d1 = 128) ins(%x[d0, d1]) outs(%e[d0]) constants {exx2scale = 0.0078125 : f64, useZeroMean = false} : !x -> !s
+  spyre.layernormscale (d0 = 32) ins(%e[d0]) outs(%o[d0]) constants {eps = 1.0e-05 : f64} : !s -> !s
+  return
+}
+
+// -----
+
+// The largest numbers, one round each: what is smaller than the last one, or equal and behind it.
+// CHECK-LABEL: func.func @largest
+// CHECK-COUNT-2: arith.cmpf ogt
+// CHECK: ktdp.store
+// CHECK-COUNT-2: arith.cmpf ogt
+// CHECK: ktdp.store
+// CHECK-NOT: ktdp.store
+!x = !spyre.buffer<40x128xf16, #spyre.layout<[2, 40, 64], order [0, 1], SEN169_FP16>, hbm>
+!o = !spyre.buffer<2x128xf16, #spyre.layout<[2, 2, 64], order [0, 1], SEN169_FP16>, hbm>
+func.func @largest(%x: !x, %o: !o) {
+  spyre.topkvalue (d0 = 2, d1 = 128, d2 = 40) ins(%x[d2, d1]) outs(%o[d0, d1]) : !x -> !o
+  return
+}

@@ -1,5 +1,5 @@
 // Numbers of the rarer kinds of operation and types written at L1: top-k, the device's layer norm, bf16, fp8; against NumPy.
-// RUN: %against_numpy %s -O0 -O2 -O3,--cores=7 -O3,--device=mock4
+// RUN: %against_numpy %s -O0 -O2 -O3,--cores=7 -O3,--device=mock4 -O2,--target=ktir
 
 // The largest of a column and where they stand.
 // IN: x = choice(200, 130, 40).T.astype(np.float16)

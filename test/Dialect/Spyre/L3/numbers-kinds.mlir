@@ -1,5 +1,5 @@
 // Planned programs of the rarer kinds of operation: top-k, layer norm, casts, fp8; against NumPy.
-// RUN: %against_numpy %s -O0
+// RUN: %against_numpy %s -O0 -O0,--target=ktir
 
 // The largest of a column and where they stand.
 // IN: x = choice(200, 128, 40).T.astype(np.float16)
