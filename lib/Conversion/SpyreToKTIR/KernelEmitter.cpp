@@ -151,6 +151,9 @@ Value KernelEmitter::getView(const KernelOp &op, unsigned i) {
     }
     return make(materialize(place, dims));
   }
+  // A view of LX stands where it is used: what comes after it lies at the same addresses.
+  if (operand.isOwn())
+    return make(getIndex(offset));
   std::vector<int64_t> key = {operand.base.kind, operand.base.argument, offset};
   key.insert(key.end(), sizes.begin(), sizes.end());
   key.insert(key.end(), strides.begin(), strides.end());

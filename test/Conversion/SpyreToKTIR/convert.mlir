@@ -55,12 +55,13 @@ func.func @all_cores(%x: !h, %o: !h) {
 // CHECK-DAG: #[[SCALAR:.*]] = affine_map<(d0, d1, d2) -> (0)>
 // CHECK-LABEL: func.func @resident
 // CHECK: %[[ADDRESS:.*]] = arith.constant 2048 : index
-// CHECK: %[[L:.*]] = ktdp.construct_memory_view %[[ADDRESS]], sizes: [2, 2, 64], strides: [128, 64, 1] {{{.*}}, memory_space = #ktdp.memory_space<ct_local>} : memref<2x2x64xf16>
 // CHECK: linalg.generic {indexing_maps = [#{{.*}}, #[[VECTOR]], #{{.*}}]
 // CHECK: arith.addf
+// CHECK: %[[L:.*]] = ktdp.construct_memory_view %[[ADDRESS]], sizes: [2, 2, 64], strides: [128, 64, 1] {{{.*}}, memory_space = #ktdp.memory_space<ct_local>} : memref<2x2x64xf16>
 // CHECK: %[[W:.*]] = ktdp.construct_access_tile %[[L]][0, 0, 0]
 // CHECK: ktdp.store %{{.*}}, %[[W]]
-// CHECK: %[[R:.*]] = ktdp.construct_access_tile %[[L]][0, 0, 0]
+// CHECK: %[[AGAIN:.*]] = ktdp.construct_memory_view %[[ADDRESS]], sizes: [2, 2, 64]
+// CHECK: %[[R:.*]] = ktdp.construct_access_tile %[[AGAIN]][0, 0, 0]
 // CHECK: ktdp.load %[[R]]
 // CHECK: ktdp.load %{{.*}} : <1xindex> -> tensor<1xf16>
 // CHECK: linalg.generic {indexing_maps = [#{{.*}}, #[[SCALAR]], #{{.*}}]

@@ -94,14 +94,13 @@ func.func @turned(%x: !h, %o: !t) {
 
 // A loop of the plan moves the views that it moves; what lies in LX stays.
 // CHECK-LABEL: func.func @loop
-// CHECK: %[[L:.*]] = ktdp.construct_memory_view %{{.*}}, sizes: [2, 4, 64], strides: [256, 64, 1] {{{.*}}, memory_space = #ktdp.memory_space<ct_local>}
 // CHECK: scf.for %[[I:.*]] = %c0 to %c4 step %c1 {
 // CHECK: %[[MOVED:.*]] = arith.muli %[[I]], %c2048
 // CHECK: %[[AT:.*]] = arith.addi %arg0, %[[MOVED]]
 // CHECK: ktdp.construct_memory_view %[[AT]], sizes: [2, 16, 64], strides: [4096, 64, 1]
-// CHECK: ktdp.construct_access_tile %[[L]]
+// CHECK: ktdp.construct_memory_view %[[L:.*]], sizes: [2, 4, 64], strides: [256, 64, 1] {{{.*}}, memory_space = #ktdp.memory_space<ct_local>}
 // CHECK-NOT: inter_tile
-// CHECK: ktdp.construct_access_tile %[[L]]
+// CHECK: ktdp.construct_memory_view %[[L]], sizes: [2, 4, 64]
 !h = !spyre.buffer<64x128xf16, #spyre.layout<[2, 64, 64], order [0, 1], SEN169_FP16>, hbm>
 !l = !spyre.buffer<16x128xf16, #spyre.layout<[2, 16, 64], order [0, 1], SEN169_FP16>, lx>
 func.func @loop(%x: !h, %o: !h) {
