@@ -296,3 +296,22 @@ func.func @once(%v: memref<64xf16>) {
   %t = ktdp.construct_access_tile %v[fast] {access_tile_set = #box, access_tile_order = #same} : memref<64xf16> -> <1xindex>
   return
 }
+
+// -----
+
+func.func @gaps(%w: memref<8x8xf16>) {
+  // expected-error @+1 {{has a tile of 16 places, access_tile_set has 10}}
+  %t = ktdp.construct_access_tile %w[0, 0] {access_tile_set = affine_set<(d0, d1) : (d0 >= 0, -d0 + 3 >= 0, d1 >= 0, d0 - d1 >= 0)>,
+      access_tile_order = affine_map<(d0, d1) -> (d0, d1)>} : memref<8x8xf16> -> <4x4xindex>
+  return
+}
+
+// -----
+
+// Bounds are found where dims depend on each other.
+func.func @triangle(%w: memref<3x8xf16>) {
+  // expected-error @+1 {{access_tile_set has 4 places along dim 0, the base has 3}}
+  %t = ktdp.construct_access_tile %w[0, 0] {access_tile_set = affine_set<(d0, d1) : (d0 >= 0, d1 - d0 >= 0, -d1 + 3 >= 0)>,
+      access_tile_order = affine_map<(d0, d1) -> (d0, d1)>} : memref<3x8xf16> -> <2x5xindex>
+  return
+}

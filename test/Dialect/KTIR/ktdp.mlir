@@ -92,6 +92,18 @@ func.func @one_id(%v: memref<32x64xf16>, %n: index) attributes {grid = [32, 1]} 
   return
 }
 
+// Sets with gaps: the tile has as many places as the set has points.
+// CHECK-LABEL: func.func @gaps
+func.func @gaps(%v: memref<32xf16>, %w: memref<8x8xf16>) {
+  // CHECK: -> !ktdp.access_tile<4xindex>
+  %t = ktdp.construct_access_tile %v[1] {access_tile_set = affine_set<(d0) : (d0 >= 0, -d0 + 6 >= 0, d0 mod 2 == 0)>,
+      access_tile_order = affine_map<(d0) -> (d0)>} : memref<32xf16> -> <4xindex>
+  // CHECK: -> !ktdp.access_tile<2x5xindex>
+  %t1 = ktdp.construct_access_tile %w[0, 0] {access_tile_set = affine_set<(d0, d1) : (d0 >= 0, -d0 + 3 >= 0, d1 >= 0, d0 - d1 >= 0)>,
+      access_tile_order = #same} : memref<8x8xf16> -> <2x5xindex>
+  return
+}
+
 // Other grids; a rank-0 tile.
 // CHECK-LABEL: func.func @other
 // CHECK-SAME: grid = [1 : index]

@@ -33,7 +33,8 @@ static LogicalResult verifyAffine(Operation *op, StringRef name, SetOrMap value)
 }
 
 /// What direct and indirect tiles share: the order is a permutation of the set's dims,
-/// and the tile has the set's box in that order as its shape.
+/// and the tile has the set's box in that order as its shape, or as many places as a set
+/// that is no box has points.
 static LogicalResult verifyTile(Operation *op, AccessTileType tile, StringRef setName,
                                 IntegerSet set, StringRef orderName, AffineMap order,
                                 size_t numSymbols) {
@@ -49,6 +50,14 @@ static LogicalResult verifyTile(Operation *op, AccessTileType tile, StringRef se
   if (shape.size() != rank)
     return op->emitOpError() << "makes a tile of rank " << shape.size() << " of a set of " << rank
                              << " dims";
+  // A set with gaps has its points in the tile one after another: only their number counts.
+  if (!isBox(set)) {
+    std::optional<int64_t> points = countPoints(set);
+    if (points && tile.hasStaticShape() && tile.getNumElements() != *points)
+      return op->emitOpError() << "has a tile of " << tile.getNumElements() << " places, "
+                               << setName << " has " << *points;
+    return success();
+  }
   SmallVector<DimBounds> bounds = getBounds(set);
   // Dim k of the tile is the dim that the order's result k names.
   for (auto [k, size] : llvm::enumerate(shape)) {

@@ -214,6 +214,30 @@ bool mlir::ktdp::isBox(IntegerSet set) {
   });
 }
 
+std::optional<int64_t> mlir::ktdp::countPoints(IntegerSet set) {
+  if (set.getNumSymbols())
+    return std::nullopt;
+  SmallVector<DimBounds> bounds = getBounds(set);
+  SmallVector<int64_t> point;
+  int64_t places = 1;
+  for (const DimBounds &bound : bounds) {
+    std::optional<int64_t> extent = bound.getExtent();
+    if (!extent || llvm::MulOverflow(places, *extent, places) || places > kMaxTiles * 16)
+      return std::nullopt;
+    point.push_back(*bound.lower);
+  }
+  int64_t count = 0;
+  for (int64_t i = 0; i < places; ++i) {
+    count += contains(set, point);
+    for (size_t dim = point.size(); dim-- > 0;) {
+      if (++point[dim] <= *bounds[dim].upper)
+        break;
+      point[dim] = *bounds[dim].lower;
+    }
+  }
+  return count;
+}
+
 bool mlir::ktdp::isAffine(AffineExpr expr) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!binary)

@@ -129,7 +129,7 @@ def Ktdp_ConstructAccessTileOp : Ktdp_Op<"construct_access_tile",
     `access_tile_set`}, its points ordered lexicographically by
     `access_tile_order(p)`, which is a permutation of the dims. The k-th element of
     the tile, row-major in its shape, is the k-th point: the shape is the set's box
-    in that order. Symbols of the set are bound by `symbols(...)`.
+    in that order, or has as many places as a set with gaps has points. Symbols of the set are bound by `symbols(...)`.
 
     ```mlir
     #box = affine_set<(d0, d1) : (d0 >= 0, -d0 + 1 >= 0, d1 >= 0, -d1 + 63 >= 0)>

@@ -41,6 +41,10 @@ SmallVector<DimBounds> getBounds(IntegerSet set);
 /// bounds.
 bool isBox(IntegerSet set);
 
+/// The number of points of a set without symbols; nothing if its bounds are not known or
+/// hold more than kMaxTiles * 16 places.
+std::optional<int64_t> countPoints(IntegerSet set);
+
 /// True if products have a number as one factor and divisors are positive numbers.
 bool isAffine(AffineExpr expr);
 bool isAffine(AffineMap map);
