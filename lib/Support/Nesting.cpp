@@ -63,10 +63,10 @@ std::optional<TextPlace> findTooDeepNesting(std::string_view text) {
   return std::nullopt;
 }
 
-/// Skips spaces, and comments up to the end of their line.
+/// Skips spaces, zeros, which upstream's lexer takes for spaces, and comments.
 static size_t skipBlanks(std::string_view text, size_t at) {
   while (at < text.size()) {
-    if (std::isspace(static_cast<unsigned char>(text[at])))
+    if (text[at] == '\0' || std::isspace(static_cast<unsigned char>(text[at])))
       ++at;
     else if (text.substr(at, 2) == "//")
       at = std::min(text.find('\n', at), text.size());

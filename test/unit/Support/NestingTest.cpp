@@ -61,6 +61,7 @@ TEST(BrokenDims, AreFoundBehindTheNamesOfLinalg) {
   EXPECT_FALSE(findBrokenDims("dimensions = [x]"));
   for (const char *list : {"[1", "[1,", "[1 2]", "[x]", "1]", "", "[99999999999999999999]", "[-]"})
     EXPECT_TRUE(findBrokenDims(op + "dimensions = " + list)) << list;
+  EXPECT_TRUE(findBrokenDims(op + "dimensions" + std::string(3, '\0') + "= [x]"));
   auto place = findBrokenDims(op + "permutation = [1, \xff");
   ASSERT_TRUE(place);
   EXPECT_EQ(place->line, 2);
