@@ -315,3 +315,33 @@ func.func @triangle(%w: memref<3x8xf16>) {
       access_tile_order = affine_map<(d0, d1) -> (d0, d1)>} : memref<3x8xf16> -> <2x5xindex>
   return
 }
+
+// -----
+
+func.func @space_in_type(%a: index) {
+  // expected-error @+1 {{the memref type has neither layout nor memory space}}
+  %v = ktdp.construct_memory_view %a, sizes: [32, 64], strides: [64, 1]
+      {memory_space = #ktdp.memory_space<global>} : memref<32x64xf16, 1>
+  return
+}
+
+// -----
+
+#box = affine_set<(d0, d1) : (d0 >= 0, -d0 + 1 >= 0, d1 >= 0, -d1 + 63 >= 0)>
+#same = affine_map<(d0, d1) -> (d0, d1)>
+func.func @tile_rank(%v: memref<32x64xf16>) {
+  // expected-error @+1 {{makes a tile of rank 1 of a set of 2 dims}}
+  %t = ktdp.construct_access_tile %v[0, 0] {access_tile_set = #box, access_tile_order = #same}
+      : memref<32x64xf16> -> <128xindex>
+  return
+}
+
+// -----
+
+#box = affine_set<(d0, d1) : (d0 >= 0, -d0 + 1 >= 0, d1 >= 0, -d1 + 63 >= 0)>
+func.func @order_kind(%v: memref<32x64xf16>) {
+  // expected-error @+1 {{attribute 'access_tile_order' failed to satisfy constraint: AffineMap attribute}}
+  %t = ktdp.construct_access_tile %v[0, 0] {access_tile_set = #box, access_tile_order = 3}
+      : memref<32x64xf16> -> <2x64xindex>
+  return
+}
