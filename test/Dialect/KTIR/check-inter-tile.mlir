@@ -33,7 +33,7 @@ func.func @legal(%x: tensor<4x64xf16>, %zero: tensor<4x64xf16>) attributes {grid
     %s = arith.addf %a, %b : tensor<4x64xf16>
     ktdp.yield_reduced %s : tensor<4x64xf16>
   }
-  // Two factors whose product is the number of sources. Consumers share all sources or none.
+  // Two factors whose product is the number of sources.
   %f3 = ktdp.inter_tile_produce producer_tiles_per_group = #quad -> <(tensor<4x64xf16>), groups = #two> {
   ^bb0(%gid: index):
     ktdp.yield_partial %x : tensor<4x64xf16>
@@ -185,6 +185,7 @@ func.func @r4(%x: tensor<4xf16>) attributes {grid = [8]} {
 
 // -----
 
+// negative: consumers that share some of their sources (R5): each has its own order of them.
 #all = affine_set<(i)[g] : (i >= 0, -i + 7 >= 0)>
 #next = affine_set<(p)[c] : (p - c >= 0, -p + c + 1 >= 0)>
 #low = affine_set<(i)[g] : (i >= 0, -i + 6 >= 0)>
@@ -194,7 +195,6 @@ func.func @r5(%x: tensor<4xf16>) attributes {grid = [8]} {
   ^bb0(%gid: index):
     ktdp.yield_partial %x : tensor<4xf16>
   }
-  // expected-error @+1 {{R5: compute tiles 0 and 1 share tile 1 as a source, but not all sources}}
   %r = ktdp.inter_tile_gather(%f) consumer_tiles_per_group = #low, gather_dimensions = [0],
       producer_dependency_per_consumer = #next : <(tensor<4xf16>), groups = #one> -> tensor<8xf16>
   return

@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Who produces and who receives, group by group, with the members of all sets. Rules on
-// types alone (R11, parts of R9 and R12) are the verifiers'.
+// types alone (R11, parts of R9 and R12) are the verifiers'. R5, that consumers share no
+// source, needs no check: a partial's place in what a consumer puts together is its place
+// among that consumer's own sources, so sharing leaves nothing undefined.
 //
 //===----------------------------------------------------------------------===//
 
@@ -142,7 +144,6 @@ private:
     }
     for (const Group &group : groups) {
       checkSources(op, group);
-      checkSharing(op, group);
       checkShares(op, group);
       checkFold(op, group);
       checkWaits(op, produce, group);
@@ -187,28 +188,6 @@ private:
                 << group.number;
         return;
       }
-  }
-
-  /// R5: what consumers put together is the same or has nothing in common.
-  void checkSharing(DeliveryOpInterface op, const Group &group) {
-    if (op.getConcatDims().empty() || !group.sources)
-      return;
-    DenseMap<int64_t, size_t> firstWith;
-    for (auto [i, sources] : llvm::enumerate(*group.sources)) {
-      // Lists equal to an earlier one were looked at there.
-      auto known = sources.empty() ? firstWith.end() : firstWith.find(sources.front());
-      if (known != firstWith.end() && (*group.sources)[known->second] == sources)
-        continue;
-      for (int64_t source : sources) {
-        auto [it, isNew] = firstWith.try_emplace(source, i);
-        if (isNew)
-          continue;
-        if (auto diag = report.at(op, "R5"))
-          *diag << "compute tiles " << group.consumers[it->second] << " and " << group.consumers[i]
-                << " share tile " << source << " as a source, but not all sources";
-        return;
-      }
-    }
   }
 
   /// The product of the factors by which dims shrink (or grow); nothing where a size is

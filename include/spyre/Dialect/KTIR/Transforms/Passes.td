@@ -52,7 +52,8 @@ def KtirCheckLegality : Pass<"ktir-check-legality", "::mlir::ModuleOp"> {
     - R2: a future has exactly one use, which delivers it.
     - R3: dependencies are on producers of the group.
     - R4: what a tile produces, some tile receives.
-    - R5: two consumers put together the same sources, or none in common.
+    - R5: nothing to check. Consumers may share sources, also some of them: a
+      partial's place follows from the sources of the consumer alone.
     - R6, R7: all consumers have as many sources, all groups as many producers,
       where partials are put side by side.
     - R8: a consumer of `inter_tile_consume` and `inter_tile_scatter` has one source.
