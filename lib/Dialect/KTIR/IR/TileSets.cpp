@@ -22,7 +22,7 @@ using namespace mlir::ktdp;
 
 /// Beyond these, eliminating the unknowns of a set may take longer than anyone waits: each
 /// one may square the number of constraints.
-static constexpr unsigned kMaxUnknowns = 4, kMaxConstraints = 12;
+static constexpr unsigned kMaxUnknowns = 4, kMaxConstraints = 8;
 
 IntegerSet mlir::ktdp::getBoxSet(ArrayRef<int64_t> sizes, MLIRContext *context) {
   // A set of no dims has no constraint; the class wants one.

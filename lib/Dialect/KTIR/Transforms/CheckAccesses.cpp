@@ -16,10 +16,14 @@ using namespace mlir;
 using namespace mlir::ktdp;
 
 namespace {
+/// Bounds of sets, which all tiles ask for.
+using BoundsCache = DenseMap<IntegerSet, SmallVector<DimBounds>>;
+
 class AccessWalk : public KernelWalk {
 public:
-  AccessWalk(const Kernel &kernel, int64_t tile, LegalityReport &report, RunCounts &counts)
-      : KernelWalk(kernel, tile), report(report), counts(counts) {}
+  AccessWalk(const Kernel &kernel, int64_t tile, LegalityReport &report, RunCounts &counts,
+             BoundsCache &bounds)
+      : KernelWalk(kernel, tile), report(report), counts(counts), bounds(bounds) {}
 
 private:
   void visit(Operation &op, std::optional<int64_t> runs) override {
@@ -40,10 +44,17 @@ private:
     for (Value symbol : symbols) {
       std::optional<int64_t> number = ranges.getPoint(symbol);
       if (!number)
-        return getBounds(set);
+        return findBounds(set);
       numbers.push_back(*number);
     }
-    return getBounds(numbers.empty() ? set : bindSymbols(set, numbers));
+    return findBounds(numbers.empty() ? set : bindSymbols(set, numbers));
+  }
+
+  SmallVector<DimBounds> findBounds(IntegerSet set) {
+    auto [it, isNew] = bounds.try_emplace(set);
+    if (isNew)
+      it->second = getBounds(set);
+    return it->second;
   }
 
   void checkDirect(ConstructAccessTileOp op) {
@@ -82,8 +93,8 @@ private:
     }
   }
 
-  static bool reachesBeyondSizes(ConstructMemoryViewOp view) {
-    for (auto [size, dim] : llvm::zip_equal(view.getStaticSizes(), getBounds(view.getOwnedSet())))
+  bool reachesBeyondSizes(ConstructMemoryViewOp view) {
+    for (auto [size, dim] : llvm::zip_equal(view.getStaticSizes(), findBounds(view.getOwnedSet())))
       if (!ShapedType::isDynamic(size) && dim.upper.value_or(0) >= size)
         return true;
     return false;
@@ -116,10 +127,12 @@ private:
 
   LegalityReport &report;
   RunCounts &counts;
+  BoundsCache &bounds;
 };
 } // namespace
 
 void mlir::ktdp::checkAccesses(const Kernel &kernel, LegalityReport &report, RunCounts &counts) {
+  BoundsCache bounds;
   for (int64_t tile = 0; tile < kernel.numTiles; ++tile)
-    AccessWalk(kernel, tile, report, counts).run();
+    AccessWalk(kernel, tile, report, counts, bounds).run();
 }
