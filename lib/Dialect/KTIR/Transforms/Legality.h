@@ -55,7 +55,7 @@ struct Kernel {
 };
 
 /// Questions whether a set holds a tile that the rules ask of one kernel.
-inline constexpr int64_t kMaxQuestions = int64_t(1) << 24;
+inline constexpr int64_t kMaxQuestions = int64_t(1) << 22;
 
 /// True if the function has an operation of ktdp.
 bool isKernel(FunctionOpInterface function);
