@@ -87,8 +87,8 @@ samples; `program.explain()` and `spyre_mlir.dynamo.summary()` say what runs whe
 - **wrong**: a number of a sample was beyond its bound. That is a fault.
 - **–**: the database has no sample of this type that a program can take.
 
-Numbers on the device: f16 and bf16 have the device's 16-bit format, with a bit of fraction less than f16 and a smaller range than bf16; i64 is stored in 32 bits and checked when copied in; f32 has
-operations of its own, and where a program takes or returns f32, an operation without an f32 form is the host's ([numbers](developer/numerics.md#precision-rules)). Reasons are the compiler's own
+Numbers on the device: f16 and bf16 have the device's 16-bit format, with a bit of fraction less than f16 and a smaller range than bf16; i64 is stored in 32 bits and checked when copied in; what a program
+takes or returns in f32 is computed with f32's accuracy ([numbers](developer/numerics.md#products-of-f32)). Reasons are the compiler's own
 words for the samples' host calls and refusals, the most frequent of each type.
 
 | samples | {head} |

@@ -375,9 +375,9 @@ void ProductSplitter::run() {
 
   // Parts of the columns of one size are a batch dim; the rest is one more product.
   SmallVector<Value> results;
-  // Where there are many dims already, views may make more, and a descriptor has seven for these.
+  // Heads and groups of heads may become dims of their own, and a descriptor names seven.
   auto isLong = [&](unsigned dim) { return extents[dim] > 1; };
-  const int64_t part = llvm::count_if(roles.batch, isLong) + llvm::count_if(roles.rows, isLong) > 2
+  const int64_t part = llvm::any_of(roles.batch, isLong) || llvm::count_if(roles.rows, isLong) > 2
                            ? numColumns
                            : getColumnsAtATime(numRows, numColumns, contracted);
   auto add = [&](int64_t offset, int64_t parts, int64_t extent) {
