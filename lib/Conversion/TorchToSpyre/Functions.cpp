@@ -86,14 +86,15 @@ static Value buildSinh(Lowering &, const Arithmetic &m, Value x) {
   return m.select(buildExcess(m, x, 0.5), difference, series);
 }
 
-// log(exp(x) + exp(y)) = max(x, y) + log(1 + exp(-|x - y|)), a softplus.
+// log(exp(x) + exp(y)) = max(x, y) + log(1 + exp(-|x - y|)), a softplus. Equal infinities are
+// no distance apart.
 static LogicalResult lowerLogaddexp(Lowering &l) {
   Type type = l.getDeviceType();
   Value x = type ? l.getAs(0, type) : Value(), y = x ? l.getAs(1, type) : Value();
   if (!y)
     return failure();
   Arithmetic m(l, type);
-  Value distance = m.unary("abs", m.sub(x, y));
+  Value distance = m.select(m.compare("equal", x, y), 0.0, m.unary("abs", m.sub(x, y)));
   Value more = buildSoftplus(l, m, m.unary("neg", distance), 1.0, 1e4);
   return l.replaceWith(m.add(m.maximum(x, y), more));
 }

@@ -303,7 +303,10 @@ void Execution::markReduction(const std::vector<int> &group) {
   for (int64_t r = 0; r < numRows; ++r)
     for (int64_t i = 0; i < perRow; ++i) {
       const Mixture &mixture = mixtures[r * perRow + i];
-      if (mixture.hasElement && mixture.hasUndefined)
+      // A lane by itself may be one that nobody reads: of sticks with one element, whose other
+      // lanes hold what came along. It is as undefined as what an operation on elements makes.
+      const bool isSpoiled = keepsLanes && mixture.hasElement && mixture.hasUndefined;
+      if (!keepsLanes && mixture.hasElement && mixture.hasUndefined)
         addReport(results[mixture.undefinedCore], ReportKind::Undefined, x, mixture.undefinedCore,
                   mixture.undefinedAddress, "is reduced with lanes that nobody defined");
       else if (mixture.hasElement && mixture.hasPadding && !std::isnan(mixture.element) &&
@@ -313,7 +316,7 @@ void Execution::markReduction(const std::vector<int> &group) {
                   "is reduced with lanes after its end that are no neutral element");
       int64_t last = keepsLanes ? i + 1 : definedLanes;
       for (int64_t lane = i; lane < last; ++lane)
-        result.marks[r * getRowLanes() + lane] = mixture.getMark();
+        result.marks[r * getRowLanes() + lane] = isSpoiled ? kUndefinedLane : mixture.getMark();
     }
 }
 
