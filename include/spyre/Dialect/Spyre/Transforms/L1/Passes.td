@@ -58,7 +58,7 @@ def SpyrePassIntegers : Pass<"spyre-pass-integers", "::mlir::func::FuncOp"> {
       return %2 : tensor<64xi64>
     }
     // becomes
-    func.func @f(%arg0: tensor<64xf32> {spyre.array = "in0", spyre.host_type = i64, spyre.on_host}) -> (tensor<64xf32> {spyre.host_type = i64, spyre.on_host}) {
+    func.func @f(%arg0: tensor<64xf32> {spyre.host_type = i64, spyre.on_host}) -> (tensor<64xf32> {spyre.host_type = i64, spyre.on_host}) {
       %0 = spyre.neg (d0 = 64) ins(%arg0[d0]) -> [d0] : tensor<64xf32> -> tensor<64xf32>
       return %0 : tensor<64xf32>
     }
