@@ -229,7 +229,7 @@ def chain(p):
         low, high = abs(low), abs(low) + (high - low)
     y, error = p.widen(p.input(rng.uniform(low, high, shape))), 0.0
     for _ in range(int(rng.integers(2, 9))):
-        names = list(UNARY)
+        names = [name for name in UNARY if name != "floor"]  # a jump, and f32 from there on
         rng.shuffle(names)
         for name in names:
             factor, rounding = ERRORS[name]
