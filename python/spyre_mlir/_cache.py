@@ -68,7 +68,7 @@ class Cache:
         digest.update(text.encode())
         return digest.hexdigest()
 
-    def find(self, key: str) -> pathlib.Path | None:
+    def find(self, key: str, again: bool = True) -> pathlib.Path | None:
         """The program directory of an entry that is whole; a damaged one is removed."""
         entry = self.folder / key
         try:
@@ -76,9 +76,10 @@ class Cache:
             if sums != _sums(entry / "program"):
                 raise ValueError("damaged")
         except FileNotFoundError:
-            if not entry.is_dir():
-                return None
-            self._remove(entry)
+            if again and (entry / _SUM).exists():  # maybe another process has put it there meanwhile
+                return self.find(key, again=False)
+            if entry.is_dir():
+                self._remove(entry)
             return None
         except (OSError, ValueError, RecursionError):
             self._remove(entry)

@@ -9,6 +9,7 @@
 
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -91,6 +92,22 @@ def test_damaged_entries_are_compiled_again(arrays, cache_dir, damage):
     program = spyre_mlir.compile_text(ADD)
     assert not program.stats["cached"] and is_right(program, arrays)
     assert spyre_mlir.compile_text(ADD).stats["cached"]
+
+
+def test_an_entry_that_appears_meanwhile_is_found(arrays, cache_dir, monkeypatch):
+    """Another process renames its entry to its place between a look and the next."""
+    spyre_mlir.compile_text(ADD)
+    (_, _, entry), cache = spyre_mlir.Cache().entries()[0], spyre_mlir.Cache()
+    read, looks = pathlib.Path.read_text, []
+
+    def missing_at_first(path, *args, **keys):
+        looks.append(path)
+        if len(looks) == 1:
+            raise FileNotFoundError(path)
+        return read(path, *args, **keys)
+
+    monkeypatch.setattr(pathlib.Path, "read_text", missing_at_first)
+    assert cache.find(entry.name) == entry / "program" and (entry / "program" / "program.json").exists()
 
 
 def test_entries_that_do_not_load_are_compiled_again(arrays, cache_dir):
