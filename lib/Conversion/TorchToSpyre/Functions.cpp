@@ -44,9 +44,7 @@ static bool wasF16(Value x) {
       break;
     x = op->getOperand(0);
   }
-  auto argument = dyn_cast<BlockArgument>(x);
-  auto func = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
-  return isF16 && !(func && func.getArgAttr(argument.getArgNumber(), kOnHostAttr));
+  return isF16 && !isPassedByHost(x);
 }
 
 /// \p formula, unless operand 0 was of f16 and lost its last bit.

@@ -12,7 +12,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Expressions.h"
-#include "spyre/Dialect/Spyre/IR/SpyreDialect.h"
 
 using namespace mlir;
 using namespace mlir::spyre;
@@ -21,31 +20,14 @@ using namespace mlir::spyre::torch_lowering;
 /// Types that the copies convert from and to f32.
 static bool isPassedInteger(Type type) { return type.isInteger(64) || type.isInteger(32); }
 
-/// \p value is an argument as the host passes it, maybe through views.
-static bool isPassed(Value value) {
-  while (auto view = value.getDefiningOp<ViewOp>())
-    value = view.getSource();
-  auto argument = dyn_cast<BlockArgument>(value);
-  auto func = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
-  return func && func.getArgAttr(argument.getArgNumber(), kOnHostAttr);
-}
-
-/// Result \p i goes to the host, and nowhere else.
-static bool isTaken(Lowering &l, unsigned i) {
-  auto func = l.op->getParentOfType<func::FuncOp>();
-  return llvm::all_of(l.op->getResult(i).getUses(), [&](OpOperand &use) {
-    return isa<func::ReturnOp>(use.getOwner()) &&
-           func.getResultAttr(use.getOperandNumber(), kOnHostAttr);
-  });
-}
-
 LogicalResult torch_lowering::lowerIntegerCast(Lowering &l) {
   Type from = l.getTensorType(0).getElementType(), to = l.getResultType().getElementType();
   Arithmetic m(l, l.b.getF32Type());
   Value x = l.getTensor(0);
-  if (isPassedInteger(from) && (isHalf(to) || to.isF32()) && isPassed(x))
+  if (isPassedInteger(from) && (isHalf(to) || to.isF32()) && isPassedByHost(x))
     return l.replaceWith(m.convert(m.widen(x), to));
-  if (isPassedInteger(to) && (isHalf(from) || from.isF32() || from.isInteger(1)) && isTaken(l, 0)) {
+  if (isPassedInteger(to) && (isHalf(from) || from.isF32() || from.isInteger(1)) &&
+      isTakenByHost(l.op->getResult(0))) {
     x = m.widen(x);
     if (!from.isInteger(1))
       x = buildTrunc(m, x);
@@ -99,7 +81,7 @@ static LogicalResult lowerPlace(Lowering &l, bool isLargest) {
   Value x = getFloats(l);
   if (!x)
     return failure();
-  if (!isTaken(l, 0))
+  if (!isTakenByHost(l.op->getResult(0)))
     return l.refuse("its indices are read inside of the program, and have no device form");
   std::optional<int64_t> dim = 0;
   if (!l.isGiven(1)) {
@@ -119,7 +101,7 @@ LogicalResult torch_lowering::lowerExtremeWithPlace(Lowering &l, bool isLargest)
   std::optional<int64_t> dim = x ? l.getInt(1) : std::nullopt;
   if (!dim)
     return failure();
-  if (!isTaken(l, 1))
+  if (!isTakenByHost(l.op->getResult(1)))
     return l.refuse("its indices are read inside of the program, and have no device form");
   if (getTensorType(x).getRank() == 0)
     x = buildReshape(l.b, l.loc, x, {1});

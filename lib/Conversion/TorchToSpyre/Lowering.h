@@ -135,6 +135,8 @@ Handler onTensor(Handler handler);
 /// Elements start, start + step, ... of dim \p dim of \p source, \p size of them.
 Value buildSlice(Lowering &l, Value source, int64_t dim, int64_t start, int64_t size,
                  int64_t step = 1);
+/// A tensor of \p shape filled with \p number.
+Value buildSplat(Lowering &l, ArrayRef<int64_t> shape, double number, Type elementType);
 /// Index \p index of dim \p dim of \p source, without that dim.
 Value buildSelect(Lowering &l, Value source, int64_t dim, int64_t index);
 

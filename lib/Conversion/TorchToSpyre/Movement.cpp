@@ -117,8 +117,8 @@ static LogicalResult lowerStack(Lowering &l) {
   return replaceWithConcat(l, parts, *dim);
 }
 
-/// A tensor of \p shape filled with \p number.
-static Value buildSplat(Lowering &l, ArrayRef<int64_t> shape, double number, Type elementType) {
+Value torch_lowering::buildSplat(Lowering &l, ArrayRef<int64_t> shape, double number,
+                                 Type elementType) {
   Value scalar = buildScalar(l.b, l.loc, number, elementType);
   return buildView(l.b, l.loc, scalar, AffineMap::get(shape.size(), 0, {}, l.b.getContext()),
                    shape);

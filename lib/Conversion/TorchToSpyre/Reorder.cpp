@@ -15,16 +15,6 @@ using namespace mlir;
 using namespace mlir::spyre;
 using namespace mlir::spyre::torch_lowering;
 
-static Value buildConcat(Lowering &l, ArrayRef<Value> parts, int64_t dim) {
-  RankedTensorType first = getTensorType(parts.front());
-  SmallVector<int64_t> shape(first.getShape());
-  shape[dim] = 0;
-  for (Value part : parts)
-    shape[dim] += getTensorType(part).getDimSize(dim);
-  return ConcatOp::create(l.b, l.loc, RankedTensorType::get(shape, first.getElementType()), parts,
-                          static_cast<uint64_t>(dim));
-}
-
 /// The largest divisor of \p n up to \p limit.
 static int64_t getLargestFactor(int64_t n, int64_t limit) {
   for (int64_t factor = std::min(n, limit); factor > 1; --factor)
@@ -47,9 +37,9 @@ static Value buildFlip(Lowering &l, Value value, int64_t dim) {
     // A large prime: the last element, then the others, which are split where they lie in
     // a tensor of their own.
     Value last = buildSlice(l, value, dim, extent - 1, 1);
-    Value others = buildConcat(l, {buildSlice(l, value, dim, 0, extent - 1)}, dim);
+    Value others = buildConcat(l.b, l.loc, {buildSlice(l, value, dim, 0, extent - 1)}, dim);
     Value rest = buildFlip(l, others, dim);
-    return buildConcat(l, {last, rest}, dim);
+    return buildConcat(l.b, l.loc, {last, rest}, dim);
   }
   SmallVector<int64_t> split(shape);
   split[dim] = extent / factor;
@@ -58,7 +48,7 @@ static Value buildFlip(Lowering &l, Value value, int64_t dim) {
   SmallVector<Value> parts;
   for (int64_t i = factor; i-- > 0;)
     parts.push_back(buildSlice(l, apart, dim + 1, i, 1));
-  Value turned = buildFlip(l, buildConcat(l, parts, dim + 1), dim);
+  Value turned = buildFlip(l, buildConcat(l.b, l.loc, parts, dim + 1), dim);
   return buildReshape(l.b, l.loc, turned, shape);
 }
 
@@ -192,9 +182,11 @@ static Value buildSteppedWrite(Lowering &l, Value base, Value source, int64_t di
     apart.insert(apart.begin() + dim + 1, step);
     column.insert(column.begin() + dim + 1, 1);
     Value old = buildReshape(
-        l.b, l.loc, buildConcat(l, {buildSlice(l, base, dim, start, whole * step)}, dim), apart);
+        l.b, l.loc, buildConcat(l.b, l.loc, {buildSlice(l, base, dim, start, whole * step)}, dim),
+        apart);
     Value first = buildReshape(l.b, l.loc, buildSlice(l, source, dim, 0, whole), column);
-    Value both = buildConcat(l, {first, buildSlice(l, old, dim + 1, 1, step - 1)}, dim + 1);
+    Value both =
+        buildConcat(l.b, l.loc, {first, buildSlice(l, old, dim + 1, 1, step - 1)}, dim + 1);
     shape[dim] = whole * step;
     parts.push_back(buildReshape(l.b, l.loc, both, shape));
   }
@@ -204,7 +196,7 @@ static Value buildSteppedWrite(Lowering &l, Value base, Value source, int64_t di
   }
   if (end < extent)
     parts.push_back(buildSlice(l, base, dim, end, extent - end));
-  return buildConcat(l, parts, dim);
+  return buildConcat(l.b, l.loc, parts, dim);
 }
 
 LogicalResult torch_lowering::lowerSteppedScatter(Lowering &l, int64_t dim, int64_t start,

@@ -60,22 +60,9 @@ static std::optional<SmallVector<int64_t>> getForDims(Lowering &l, unsigned i, u
   return values;
 }
 
-static Value buildSplat(Lowering &l, ArrayRef<int64_t> shape, Type element, double number) {
-  Value scalar = buildScalar(l.b, l.loc, number, element);
-  return buildView(l.b, l.loc, scalar, AffineMap::get(shape.size(), 0, {}, l.b.getContext()),
-                   shape);
-}
-
-static Value buildConcat(Lowering &l, ArrayRef<Value> parts, int64_t dim) {
-  if (parts.size() == 1)
-    return parts[0];
-  SmallVector<int64_t> shape(getTensorType(parts[0]).getShape());
-  shape[dim] = 0;
-  for (Value part : parts)
-    shape[dim] += getTensorType(part).getDimSize(dim);
-  return ConcatOp::create(l.b, l.loc,
-                          RankedTensorType::get(shape, getTensorType(parts[0]).getElementType()),
-                          parts, static_cast<uint64_t>(dim));
+/// \p parts along \p dim; a single one is what it is.
+static Value join(Lowering &l, ArrayRef<Value> parts, int64_t dim) {
+  return parts.size() == 1 ? parts[0] : buildConcat(l.b, l.loc, parts, dim);
 }
 
 /// \p x with \p front and \p back elements of \p number around dim \p dim.
@@ -87,12 +74,12 @@ static Value buildPadded(Lowering &l, Value x, int64_t dim, int64_t front, int64
     SmallVector<int64_t> shape(type.getShape());
     shape[dim] = count;
     if (count > 0)
-      parts.push_back(buildSplat(l, shape, type.getElementType(), number));
+      parts.push_back(buildSplat(l, shape, number, type.getElementType()));
   };
   add(front);
   parts.push_back(x);
   add(back);
-  return buildConcat(l, parts, dim);
+  return join(l, parts, dim);
 }
 
 /// \p x padded so that all windows lie inside.
@@ -178,7 +165,7 @@ static Value buildColumns(Lowering &l, const Convolution &c, bool &isTapFirst) {
     taps.push_back(
         buildReshape(l.b, l.loc, buildPermuted(l, part, order), {c.groups, rows, c.inputs}));
   }
-  return buildConcat(l, taps, 2);
+  return join(l, taps, 2);
 }
 
 /// Kernels as columns: [groups, O, C * taps] in that order.
@@ -270,7 +257,7 @@ static bool transpose(Lowering &l, Convolution &c) {
   SmallVector<Value> turned;
   for (int64_t tap = taps; tap-- > 0;)
     turned.push_back(buildSlice(l, w, 3, tap, 1));
-  w = buildPermuted(l, buildConcat(l, turned, 3), {0, 2, 1, 3});
+  w = buildPermuted(l, join(l, turned, 3), {0, 2, 1, 3});
   c.w = buildReshape(l.b, l.loc, w, {c.groups * c.outputs, c.inputs, taps});
   return true;
 }

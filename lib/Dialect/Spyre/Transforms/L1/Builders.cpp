@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "spyre/Dialect/Spyre/Transforms/L1/Builders.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include "spyre/Dialect/Spyre/IR/AffineConversion.h"
 #include "spyre/Dialect/Spyre/Transforms/L1/Numbers.h"
@@ -313,6 +314,32 @@ static Value buildDotProduct(OpBuilder &b, Location loc, Value lhs, Value rhs,
   Value sum =
       buildReduction(b, loc, OpFunc::Sum, product, {resultType.getRank() - 1}, /*keepDims=*/true);
   return buildPointwise(b, loc, OpFunc::Fp32todl16, {sum}, resultType);
+}
+
+Value mlir::spyre::buildConcat(OpBuilder &b, Location loc, ArrayRef<Value> parts, int64_t dim) {
+  RankedTensorType first = getTensorType(parts.front());
+  SmallVector<int64_t> shape(first.getShape());
+  shape[dim] = 0;
+  for (Value part : parts)
+    shape[dim] += getTensorType(part).getDimSize(dim);
+  return ConcatOp::create(b, loc, RankedTensorType::get(shape, first.getElementType()), parts,
+                          static_cast<uint64_t>(dim));
+}
+
+bool mlir::spyre::isPassedByHost(Value value) {
+  while (auto view = value.getDefiningOp<ViewOp>())
+    value = view.getSource();
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto func = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
+  return func && func.getArgAttr(argument.getArgNumber(), kOnHostAttr);
+}
+
+bool mlir::spyre::isTakenByHost(Value value) {
+  return llvm::all_of(value.getUses(), [](OpOperand &use) {
+    auto func = dyn_cast<func::FuncOp>(use.getOwner()->getParentOp());
+    return isa<func::ReturnOp>(use.getOwner()) && func &&
+           func.getResultAttr(use.getOperandNumber(), kOnHostAttr);
+  });
 }
 
 Value mlir::spyre::buildMatmul(OpBuilder &b, Location loc, Value lhs, Value rhs,

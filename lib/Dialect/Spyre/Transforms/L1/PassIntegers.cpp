@@ -32,14 +32,6 @@ static bool isInteger(Value value) {
   return type && type.getWidth() > 1;
 }
 
-/// All that reads \p value is a result that the host takes.
-static bool isOnlyReturned(func::FuncOp func, Value value) {
-  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
-    return isa<func::ReturnOp>(use.getOwner()) &&
-           func.getResultAttr(use.getOperandNumber(), kOnHostAttr);
-  });
-}
-
 /// \p convert's f32 numbers as the results that its integers are.
 static void passOut(func::FuncOp func, ConvertOp convert) {
   SmallVector<Type> types(func.getFunctionType().getResults());
@@ -68,12 +60,9 @@ struct PassIntegersPass : mlir::spyre::impl::SpyrePassIntegersBase<PassIntegersP
     ExactArguments arguments(func, rewriter, /*widensConditions=*/false);
     SmallVector<ConvertOp> refused;
     for (ConvertOp op : converts) {
-      Value shown = skipViews(op.getSource());
-      auto argument = dyn_cast<BlockArgument>(shown);
-      if (isInteger(op.getSource()) && isF32(op.getResult()) && argument &&
-          func.getArgAttr(argument.getArgNumber(), kOnHostAttr))
+      if (isInteger(op.getSource()) && isF32(op.getResult()) && isPassedByHost(op.getSource()))
         rewriter.replaceOp(op, arguments.getExact(op.getSource()));
-      else if (isF32(op.getSource()) && isOnlyReturned(func, op.getResult()))
+      else if (isF32(op.getSource()) && isTakenByHost(op.getResult()))
         passOut(func, op);
       else
         refused.push_back(op);

@@ -78,7 +78,6 @@ private:
   DeviceOpSpec describe(Value a, Value w, unsigned numBatch, unsigned numRows, Type element);
   /// 16 bits of it.
   Value contract(Value a, Value w, unsigned numBatch, unsigned numRows);
-  Value join(ArrayRef<Value> parts, unsigned dim);
   Value slice(Value value, unsigned dim, int64_t offset, int64_t extent);
   Value getMinusIdentity(int64_t extent, ArrayRef<int64_t> batch);
 
@@ -172,16 +171,6 @@ Value ProductSplitter::getFactor(unsigned input, ArrayRef<unsigned> dims) {
   }
   AffineMap map = op.getInputMap(input).replaceDimsAndSymbols(replacements, {}, dims.size(), 0);
   return buildView(b, loc, op.getInputs()[input], map, shape);
-}
-
-Value ProductSplitter::join(ArrayRef<Value> parts, unsigned dim) {
-  SmallVector<int64_t> shape(getTensorType(parts[0]).getShape());
-  shape[dim] = 0;
-  for (Value part : parts)
-    shape[dim] += getTensorType(part).getDimSize(dim);
-  return ConcatOp::create(b, loc,
-                          RankedTensorType::get(shape, getTensorType(parts[0]).getElementType()),
-                          parts, static_cast<uint64_t>(dim));
 }
 
 Value ProductSplitter::slice(Value value, unsigned dim, int64_t offset, int64_t extent) {
@@ -287,15 +276,15 @@ Value ProductSplitter::multiply(ArrayRef<Value> a, ArrayRef<Value> w, unsigned n
     for (Pair pair : pairs)
       columns.push_back(w[pair.second]);
   }
-  Value allColumns = join(columns, ofW);
+  Value allColumns = buildConcat(b, loc, columns, ofW);
   int64_t contracted = shape[ofW];
   for (ArrayRef<Pair> pairs : remainders) {
     rows.push_back(sums.back());
     for (Pair pair : pairs)
       rows.push_back(a[pair.first]);
     contracted += shape.back() + pairs.size() * shape[ofW];
-    sums.push_back(
-        contract(join(rows, ofA), slice(allColumns, ofW, 0, contracted), numBatch, numRows));
+    sums.push_back(contract(buildConcat(b, loc, rows, ofA), slice(allColumns, ofW, 0, contracted),
+                            numBatch, numRows));
   }
   RankedTensorType type = withElement(getTensorType(sums[0]), b.getF32Type());
   Value result;
@@ -433,7 +422,8 @@ void ProductSplitter::run() {
                                     numBatch, roles.rows.size(), b.getF32Type())));
   else if (rest > 0)
     add(parts * part, 1, rest);
-  Value product = results.size() == 1 ? results[0] : join(results, numBatch + roles.rows.size());
+  Value product =
+      results.size() == 1 ? results[0] : buildConcat(b, loc, results, numBatch + roles.rows.size());
 
   // Scales back, rows first; [batch, rows, 1] and [batch, 1, columns] read by broadcast.
   RankedTensorType type = getTensorType(product);

@@ -103,10 +103,8 @@ void ProgramWidener::widenConstant(ConstantOp constant) {
 
 /// \p op goes on with 16-bit numbers, what is around it does not.
 void ProgramWidener::keep(Operation *op) {
-  SmallVector<Type> wanted(op->getOperandTypes());
   for (OpOperand &operand : op->getOpOperands())
-    if (auto wide = operand.get().getDefiningOp<ConvertOp>();
-        isF32(operand.get()) && !(wide && isF32(wide.getSource()))) {
+    if (isF32(operand.get())) {
       b.setInsertionPoint(op);
       operand.set(buildConvert(b, op->getLoc(), operand.get(), b.getF16Type()));
     }

@@ -74,6 +74,9 @@ Value buildView(OpBuilder &b, Location loc, Value source, AffineMap map, ArrayRe
 /// of digits describes it (6x4 as 4x6) it goes through a flat view.
 Value buildReshape(OpBuilder &b, Location loc, Value source, ArrayRef<int64_t> shape);
 
+/// \p parts one behind the other along \p dim; a single part is copied.
+Value buildConcat(OpBuilder &b, Location loc, ArrayRef<Value> parts, int64_t dim);
+
 /// \p source in another element type; \p source itself if it has it.
 Value buildConvert(OpBuilder &b, Location loc, Value source, Type elementType);
 
@@ -86,6 +89,11 @@ Value buildMatmul(OpBuilder &b, Location loc, Value lhs, Value rhs, RankedTensor
 /// The softmax of \p x along \p dim, or its logarithm, as device operations.
 Value buildSoftmax(OpBuilder &b, Location loc, Value x, int64_t dim);
 Value buildLogSoftmax(OpBuilder &b, Location loc, Value x, int64_t dim);
+
+/// \p value is an argument as the host passes it (kOnHostAttr), maybe through views.
+bool isPassedByHost(Value value);
+/// All that reads \p value are results that the host takes (kOnHostAttr).
+bool isTakenByHost(Value value);
 
 /// True for 16-bit floats, which are all DL16 on the device.
 bool isHalf(Type type);
